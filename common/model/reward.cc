@@ -1,0 +1,62 @@
+#include "common/model/reward.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/base/check.h"
+
+namespace warpsmith {
+namespace {
+
+double Milestone(const Outcome& outcome) {
+  const auto* correct = std::get_if<Correct>(&outcome);
+  if (!correct) return -1;
+  const auto beats = [&](bool eager) {
+    bool any = false;
+    for (const auto& m : correct->measurements) {
+      if ((m.baseline == "eager") != eager) continue;
+      if (eager ? m.comparison != Comparison::kFaster : m.speedup_low <= 1.05) return false;
+      any = true;
+    }
+    return any;
+  };
+  if (!beats(true)) return 1;
+  const bool has_other = std::any_of(correct->measurements.begin(), correct->measurements.end(),
+                                     [](const auto& m) { return m.baseline != "eager"; });
+  // Without a measured compiler baseline the last milestone is out of reach.
+  return has_other && beats(false) ? 3 : 2;
+}
+
+// How far a candidate came that is not correct: later stages are worth more, so that a policy that has
+// never been correct still feels a slope.
+double Partial(const Outcome& outcome) {
+  if (std::holds_alternative<Rejected>(outcome) || std::holds_alternative<Violation>(outcome))
+    return -1;
+  if (std::holds_alternative<CompileError>(outcome)) return -0.9;
+  if (std::holds_alternative<ResourceError>(outcome) || std::holds_alternative<LaunchError>(outcome))
+    return -0.8;
+  if (std::holds_alternative<DeviceFault>(outcome) || std::holds_alternative<Timeout>(outcome))
+    return -0.7;
+  return -0.5;  // wrong_output, nondeterministic: it ran
+}
+
+double Hybrid(const Outcome& outcome) {
+  if (!IsCorrect(outcome)) return Partial(outcome);
+  const double speedup = SpeedupOf(outcome);
+  if (speedup <= 0) return 0.5;  // verified, not measured
+  return 1 + std::log2(std::clamp(speedup, 0.5, 8.0));
+}
+
+}  // namespace
+
+double Reward(RewardKind kind, const Outcome& outcome) {
+  CHECK(IsRewarded(outcome), "infrastructure is never a reward");
+  switch (kind) {
+    case RewardKind::kMilestone: return Milestone(outcome);
+    case RewardKind::kHybrid: return Hybrid(outcome);
+    case RewardKind::kSpeedup: return SpeedupOf(outcome);
+  }
+  CHECK(false, "every reward kind has a formula");
+}
+
+}  // namespace warpsmith

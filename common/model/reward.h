@@ -1,0 +1,28 @@
+// Rewards: pure, versioned functions of a stored outcome, so that any trajectory can be scored again.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "common/model/outcome.h"
+
+namespace warpsmith {
+
+enum class RewardKind {
+  kMilestone,  // CUDA Agent: -1 not correct; 1 correct; 2 faster than eager; 3 also faster by over 5 %
+               // than every measured compiler baseline
+  kHybrid,     // not correct: -1 .. -0.5 by how far it came; correct: 1 + log2(speed-up), the speed-up
+               // cut to [0.5, 8]
+  kSpeedup,    // 0 not correct; else the speed-up
+};
+
+const char* ToString(RewardKind kind);
+std::optional<RewardKind> ParseRewardKind(std::string_view name);
+
+// Changes whenever a formula below changes.
+constexpr int kRewardVersion = 1;
+
+// The outcome must not be infrastructure: that is never a reward.
+double Reward(RewardKind kind, const Outcome& outcome);
+
+}  // namespace warpsmith
