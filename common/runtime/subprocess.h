@@ -1,0 +1,57 @@
+// Child processes that cannot be left behind: each is in a process group of its own, dies with its
+// parent (PR_SET_PDEATHSIG), and inherits only the descriptors named.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/net/frame_socket.h"
+
+namespace warpsmith {
+
+struct SubprocessOptions {
+  std::vector<std::string> argv;              // argv[0]: path of the program
+  std::map<int, int> fds;                     // descriptor in the child -> descriptor here
+  std::map<std::string, std::string> env;     // added to this process's environment
+  std::string directory;                      // empty: this process's
+  std::string stdout_path;                    // empty: this process's; "/dev/null" to drop
+  std::string stderr_path;
+  std::vector<int> cores;                     // affinity; empty: inherit
+};
+
+// How a child ended.
+struct ExitReport {
+  int status = 0;    // exit status, or -1
+  int signal = 0;    // the signal that ended it, or 0
+};
+
+// Thread-compatible. The destructor kills the group and reaps.
+class Subprocess {
+ public:
+  Subprocess() = default;
+  static Result<Subprocess> Start(const SubprocessOptions& options);
+  Subprocess(Subprocess&& other) noexcept;
+  Subprocess& operator=(Subprocess&& other) noexcept;
+  ~Subprocess();
+
+  pid_t pid() const { return pid_; }
+  bool running();
+  // Nothing while it runs on after `timeout`.
+  std::optional<ExitReport> Wait(Duration timeout);
+  void Signal(int signal);        // to the whole group
+  // SIGTERM, then SIGKILL after `grace`; reaps. Nothing: it would not die even then.
+  std::optional<ExitReport> Stop(Duration grace);
+
+ private:
+  pid_t pid_ = -1;
+  int pidfd_ = -1;
+  std::optional<ExitReport> exit_;
+};
+
+}  // namespace warpsmith
