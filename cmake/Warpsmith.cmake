@@ -3,9 +3,15 @@
 #   imported target (with ::). A folder's list of DEPS is its list of rights to include.
 # warpsmith_program(NAME SRCS main.cc DEPS ... [TORCH])
 #   A program build/<preset>/bin/<NAME>.
-# warpsmith_test(NAME SRCS x_test.cc ... DEPS ... [TORCH] [LABELS ...] [TIMEOUT s] [SERIAL])
+# warpsmith_test(NAME SRCS x_test.cc ... DEPS ... [TORCH] [LABELS ...] [TIMEOUT s] [SERIAL]
+#                [THREADED] [NO_SANITIZE])
 #   A GoogleTest program; each of its tests is a ctest test. TORCH: left out where libtorch is.
+#   Runs under the address sanitizer unless NO_SANITIZE; under the thread sanitizer where THREADED.
+# Targets: programs; sanitize_address_tests; sanitize_thread_tests.
 include(GoogleTest)
+add_custom_target(programs)
+add_custom_target(sanitize_address_tests)
+add_custom_target(sanitize_thread_tests)
 
 function(warpsmith_resolve out)
   set(resolved)
@@ -48,10 +54,11 @@ function(warpsmith_program name)
   if(arg_TORCH)
     target_link_libraries(${name} PRIVATE warpsmith::torch)
   endif()
+  add_dependencies(programs ${name})
 endfunction()
 
 function(warpsmith_test name)
-  cmake_parse_arguments(arg "TORCH;SERIAL" "TIMEOUT" "SRCS;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "TORCH;SERIAL;THREADED;NO_SANITIZE" "TIMEOUT" "SRCS;DEPS;LABELS" ${ARGN})
   if(arg_TORCH AND NOT WARPSMITH_TORCH)
     return()
   endif()
@@ -65,8 +72,19 @@ function(warpsmith_test name)
     target_link_libraries(${name} PRIVATE warpsmith::torch)
   endif()
   set(properties TIMEOUT ${arg_TIMEOUT})
-  if(arg_LABELS)
-    list(APPEND properties LABELS "${arg_LABELS}")
+  set(labels ${arg_LABELS})
+  if(NOT arg_TORCH AND NOT arg_NO_SANITIZE)
+    list(APPEND labels sanitize_address)
+    add_dependencies(sanitize_address_tests ${name})
+  endif()
+  if(arg_THREADED)
+    list(APPEND labels sanitize_thread)
+    add_dependencies(sanitize_thread_tests ${name})
+  endif()
+  if(labels)
+    # One label of all words: gtest_discover_tests flattens lists, and ctest -L matches a part.
+    list(JOIN labels "," labels)
+    list(APPEND properties LABELS ${labels})
   endif()
   if(arg_SERIAL)
     list(APPEND properties RUN_SERIAL TRUE)
