@@ -14,7 +14,7 @@ namespace warpsmith {
 
 struct QueuedTrajectory {
   std::string entry;          // the queue's own id, for Acknowledge
-  uint64_t publish_seq = 0;
+  uint64_t publish_seq = 0;   // dense in its stream, from 0 (so a Redis id cannot be the bare number)
   std::string payload;        // an encoded Trajectory; empty where the queue lost it
 };
 
@@ -28,6 +28,11 @@ class TrajectoryQueue {
   // Appends in the order given; a publish_seq that the stream already holds, or has acknowledged, is
   // skipped, so that publishing again is harmless.
   virtual Status Publish(const std::string& stream, const std::vector<QueuedTrajectory>& batch) = 0;
+
+  // One above the newest publish_seq that the stream holds or has held; 0 when it knows none. Less than
+  // what was published says that the server lost some (wiped, restored from an older copy): everything
+  // not yet consumed has to be published again.
+  virtual Result<uint64_t> End(const std::string& stream) = 0;
 
   // Forgets entries with publish_seq < below. Never by length.
   virtual Status Trim(const std::string& stream, uint64_t below) = 0;
