@@ -1,5 +1,7 @@
 // Child processes that cannot be left behind: each is in a process group of its own, dies with its
-// parent (PR_SET_PDEATHSIG), and inherits only the descriptors named.
+// parent (PR_SET_PDEATHSIG), and inherits only the descriptors named. Standard input is /dev/null unless
+// named. The kernel ties a child to the thread that started it: start children from a thread that lives
+// as long as they may.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +13,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
-#include "common/net/frame_socket.h"
+#include "common/base/unique_fd.h"
 
 namespace warpsmith {
 
@@ -31,10 +33,12 @@ struct ExitReport {
   int signal = 0;    // the signal that ended it, or 0
 };
 
-// Thread-compatible. The destructor kills the group and reaps.
+// Thread-compatible. When the child has ended, whatever it left in its group is killed too. The destructor
+// kills the group and reaps.
 class Subprocess {
  public:
   Subprocess() = default;
+  // kMissing: the program cannot be found or run; kExhausted: no process or descriptor is left.
   static Result<Subprocess> Start(const SubprocessOptions& options);
   Subprocess(Subprocess&& other) noexcept;
   Subprocess& operator=(Subprocess&& other) noexcept;
@@ -49,8 +53,10 @@ class Subprocess {
   std::optional<ExitReport> Stop(Duration grace);
 
  private:
+  void Reap();
+
   pid_t pid_ = -1;
-  int pidfd_ = -1;
+  UniqueFd pidfd_;
   std::optional<ExitReport> exit_;
 };
 
