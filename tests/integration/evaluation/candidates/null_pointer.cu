@@ -1,0 +1,12 @@
+/* warpsmith
+launches:
+  - kernel: softmax
+    grid: ceil_div(rows, 32)
+    block: 32
+    args: x, y, rows, cols
+*/
+__global__ void softmax(const float* x, float* y, int rows, int cols) {
+  float* nowhere = nullptr;
+  if (rows > 0) nowhere[threadIdx.x] = x[0];
+  y[0] = x[0];
+}
