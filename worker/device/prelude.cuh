@@ -198,16 +198,12 @@ struct warpsmith_word<1> { using type = unsigned char; };
     return name<1>(p).data[0];                                                       \
   }
 #define WARPSMITH_STORE(name, store)                                                 \
-  template <typename T, int N, typename... Yield>                                    \
+  template <int N, typename T, typename... Yield>                                    \
   __device__ __forceinline__ void name(T* p, const vec<T, N>& value, Yield...) {     \
     constexpr int bytes = static_cast<int>(sizeof(vec<T, N>));                       \
     using word = typename warpsmith_word<(bytes < 16 ? bytes : 16)>::type;           \
     _Pragma("unroll") for (int i = 0; i < bytes / static_cast<int>(sizeof(word)); ++i) \
         store(reinterpret_cast<word*>(p) + i, reinterpret_cast<const word*>(&value)[i]); \
-  }                                                                                  \
-  template <int N, typename T, typename... Yield>                                    \
-  __device__ __forceinline__ void name(T* p, const vec<T, N>& value, Yield...) {     \
-    name(p, value);                                                                  \
   }                                                                                  \
   template <typename T, typename... Yield>                                           \
   __device__ __forceinline__ void name(T* p, T value, Yield...) {                    \
