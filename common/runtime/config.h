@@ -1,0 +1,80 @@
+// A program's configuration: one struct, each field with a name, default, unit and purpose. A value comes
+// from, later ones winning: the default, a TOML file, the environment (addresses and secrets), a flag
+// `--field-name value`. All problems are reported at once, and unknown keys are refused.
+//
+//   ConfigTable table("warpsmith-learner", "trains the policies of runs");
+//   table.Add("heartbeat_ms", &config.heartbeat, {.purpose = "time between signs of life"});
+//   ASSIGN_OR_RETURN(auto action, table.Load(argc, argv));
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+
+namespace warpsmith {
+
+struct FieldNotes {
+  std::string purpose;
+  std::string environment;           // variable that sets it; empty: none
+  std::optional<double> least;       // for numbers and durations, in the unit of the name
+  std::optional<double> most;
+  bool required = false;             // a text that must not be empty
+  bool secret = false;               // never printed
+};
+
+enum class ConfigAction { kRun, kPrinted };  // kPrinted: --help or --print-config was answered
+
+class ConfigTable {
+ public:
+  // Durations: the name ends in _ms or _s, and that is the unit of the number in the file.
+  using Target = std::variant<std::string*, int*, int64_t*, double*, bool*, Duration*>;
+
+  ConfigTable(std::string program, std::string summary);
+
+  // The current value of `field` is the default. Names are words with underscores; a dot makes a TOML
+  // table of the part before it.
+  void Add(std::string name, Target field, FieldNotes notes);
+
+  // `--config FILE`, `--help`, `--print-config`, and a flag for each field. kInvalidInput lists every
+  // problem, a line each.
+  Result<ConfigAction> Load(int argc, const char* const* argv);
+
+  // The same from texts, for tests. `toml_name` stands in messages.
+  Status Apply(std::string_view toml, const std::string& toml_name,
+               const std::function<const char*(const char*)>& environment,
+               const std::vector<std::string>& flags);
+
+  // The configuration as a TOML file that gives it again, with purposes as comments; secrets left out.
+  std::string Print() const;
+  std::string Help() const;
+
+ private:
+  struct Field {
+    std::string name;
+    Target target;
+    FieldNotes notes;
+  };
+
+  Field* Find(std::string_view name);
+  void ApplyToml(std::string_view toml, const std::string& toml_name);
+  void ApplyFlags(const std::vector<std::string>& flags);
+  void SetFromText(Field& field, const std::string& text, const std::string& source);
+  // Checks the range; `source` begins the message.
+  void SetNumber(Field& field, double number, bool whole, const std::string& source);
+  void Problem(const std::string& where, const std::string& what);
+  Status Problems();
+
+  std::string program_;
+  std::string summary_;
+  std::vector<Field> fields_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace warpsmith

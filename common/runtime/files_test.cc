@@ -1,0 +1,98 @@
+#include "common/runtime/files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "common/runtime/sha256.h"
+
+namespace warpsmith {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class FilesTest : public testing::Test {
+ protected:
+  FilesTest() : folder_(*TempDirectory::Make("files-test")) {}
+  fs::path Path(const std::string& name) { return folder_.path() / name; }
+  size_t Entries() {
+    return static_cast<size_t>(
+        std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()));
+  }
+  TempDirectory folder_;
+};
+
+TEST_F(FilesTest, AMissingFileIsNotFoundAndNamed) {
+  auto read = ReadFile(Path("none"));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(read.error().message, HasSubstr(Path("none").string()));
+  EXPECT_FALSE(ReadFile(folder_.path()));
+}
+
+TEST_F(FilesTest, AFileOverTheLimitIsNotRead) {
+  ASSERT_TRUE(WriteFileAtomically(Path("big"), std::string(100'000, 'x')));
+  EXPECT_EQ(ReadFile(Path("big"), 99'999).error().code, ErrorCode::kExhausted);
+  EXPECT_EQ(ReadFile(Path("big"), 100'000)->size(), 100'000u);
+}
+
+// A limit on file sizes stands in for a full disk: the write fails in the middle in the same way.
+TEST_F(FilesTest, AWriteThatDoesNotFitIsExhaustedAndLeavesTheOldFile) {
+  ASSERT_TRUE(WriteFileAtomically(Path("kept"), "before"));
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit before;
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{10, before.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  auto status = WriteFileAtomically(Path("kept"), std::string(1000, 'y'));
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kExhausted);
+  EXPECT_EQ(*ReadFile(Path("kept")), "before");
+  EXPECT_EQ(Entries(), 1u) << "the temporary is gone";
+}
+
+TEST_F(FilesTest, WritingIntoAFolderThatIsAFileFails) {
+  ASSERT_TRUE(WriteFileAtomically(Path("file"), "x"));
+  EXPECT_FALSE(WriteFileAtomically(Path("file/below"), "y"));
+}
+
+TEST_F(FilesTest, AWriteReplacesTheWholeFileAndMakesFolders) {
+  const std::string binary("a\0b\n", 4);
+  ASSERT_TRUE(WriteFileAtomically(Path("a/b/c"), "a longer text than the next"));
+  ASSERT_TRUE(WriteFileAtomically(Path("a/b/c"), binary));
+  EXPECT_EQ(*ReadFile(Path("a/b/c")), binary);
+}
+
+TEST_F(FilesTest, ACommittedFileTakesItsNameFromTheTemporary) {
+  ASSERT_TRUE(WriteFileAtomically(Path("weights.tmp"), "new"));
+  ASSERT_TRUE(CommitFile(Path("weights.tmp"), Path("weights")));
+  EXPECT_EQ(*ReadFile(Path("weights")), "new");
+  EXPECT_EQ(CommitFile(Path("weights.tmp"), Path("weights")).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(FilesTest, ATemporaryFolderGoesWithItsObject) {
+  fs::path path;
+  {
+    TempDirectory folder = *TempDirectory::Make("gone");
+    path = folder.path();
+    ASSERT_TRUE(WriteFileAtomically(path / "x", "y"));
+  }
+  EXPECT_FALSE(fs::exists(path));
+}
+
+TEST(Sha256, AgreesWithTheStandardsExamples) {
+  EXPECT_EQ(Sha256Hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(Sha256Hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  Sha256 digest;
+  digest.Update("a");
+  digest.Update("bc");
+  EXPECT_EQ(digest.Finish(), Sha256Hex("abc"));
+}
+
+}  // namespace
+}  // namespace warpsmith

@@ -1,0 +1,162 @@
+#include "common/runtime/subprocess.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "common/runtime/files.h"
+
+namespace warpsmith {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+SubprocessOptions Shell(const std::string& script) { return {.argv = {"/bin/sh", "-c", script}}; }
+
+Subprocess Started(const SubprocessOptions& options) {
+  auto child = Subprocess::Start(options);
+  EXPECT_TRUE(child) << child.error().message;
+  return child ? std::move(*child) : Subprocess();
+}
+
+// Ended, whether or not whoever inherited it has reaped it yet.
+bool GoneSoon(pid_t pid) {
+  for (int i = 0; i < 2000; ++i) {
+    const std::string stat = ReadFile("/proc/" + std::to_string(pid) + "/stat").value_or("");
+    const size_t state = stat.rfind(") ");
+    if (state == std::string::npos || stat[state + 2] == 'Z') return true;
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  return false;
+}
+
+// What a child's script printed.
+std::string OutputOf(SubprocessOptions options) {
+  TempDirectory folder = *TempDirectory::Make("subprocess-test");
+  options.stdout_path = folder.path() / "out";
+  Subprocess child = Started(options);
+  EXPECT_TRUE(child.Wait(seconds(20)));
+  return ReadFile(folder.path() / "out").value_or("");
+}
+
+TEST(Subprocess, AProgramThatIsNotThereIsMissingAndNamed) {
+  auto child = Subprocess::Start({.argv = {"/nowhere/warpsmith-oracle"}});
+  ASSERT_FALSE(child);
+  EXPECT_EQ(child.error().code, ErrorCode::kMissing);
+  EXPECT_THAT(child.error().message, HasSubstr("/nowhere/warpsmith-oracle"));
+}
+
+TEST(Subprocess, AFolderThatIsNotThereIsAnError) {
+  auto options = Shell("true");
+  options.directory = "/nowhere";
+  EXPECT_FALSE(Subprocess::Start(options));
+}
+
+TEST(Subprocess, HowItEndedIsReported) {
+  EXPECT_EQ(Started(Shell("exit 7")).Wait(seconds(20))->status, 7);
+  auto killed = Started(Shell("kill -SEGV $$")).Wait(seconds(20));
+  ASSERT_TRUE(killed);
+  EXPECT_EQ(killed->signal, SIGSEGV);
+}
+
+TEST(Subprocess, AWaitEndsWhileTheChildRunsOn) {
+  Subprocess child = Started(Shell("exec sleep 100"));
+  EXPECT_FALSE(child.Wait(milliseconds(1)));
+  EXPECT_TRUE(child.running());
+  child.Signal(SIGKILL);
+  EXPECT_EQ(child.Wait(seconds(20))->signal, SIGKILL);
+  EXPECT_FALSE(child.running());
+}
+
+TEST(Subprocess, AChildThatIgnoresTheFriendlySignalIsKilled) {
+  TempDirectory folder = *TempDirectory::Make("subprocess-test");
+  auto options = Shell("trap '' TERM; echo up; while :; do sleep 100; done");
+  options.stdout_path = folder.path() / "out";
+  Subprocess child = Started(options);
+  while (ReadFile(folder.path() / "out").value_or("").empty())
+    std::this_thread::sleep_for(milliseconds(2));
+  auto report = child.Stop(milliseconds(50));
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->signal, SIGKILL);
+}
+
+TEST(Subprocess, WhatAChildStartedGoesWithIt) {
+  const std::string pid = OutputOf(Shell("sleep 100 & echo $!"));
+  ASSERT_FALSE(pid.empty());
+  EXPECT_TRUE(GoneSoon(std::stoi(pid)));
+}
+
+TEST(Subprocess, AChildGoesWithItsObject) {
+  pid_t pid;
+  {
+    Subprocess child = Started(Shell("exec sleep 100"));
+    pid = child.pid();
+  }
+  EXPECT_TRUE(GoneSoon(pid));
+}
+
+TEST(Subprocess, AChildDiesWithItsParent) {
+  int pipes[2];
+  ASSERT_EQ(::pipe(pipes), 0);
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    auto child = Subprocess::Start(Shell("exec sleep 100"));
+    const pid_t pid = child ? child->pid() : 0;
+    [[maybe_unused]] ssize_t n = ::write(pipes[1], &pid, sizeof pid);
+    ::_exit(0);  // no destructor runs, as after SIGKILL
+  }
+  pid_t grandchild = 0;
+  ASSERT_EQ(::read(pipes[0], &grandchild, sizeof grandchild), static_cast<ssize_t>(sizeof grandchild));
+  ::waitpid(parent, nullptr, 0);
+  ::close(pipes[0]);
+  ::close(pipes[1]);
+  ASSERT_GT(grandchild, 0);
+  EXPECT_TRUE(GoneSoon(grandchild));
+}
+
+TEST(Subprocess, OnlyNamedDescriptorsAreInherited) {
+  int leaked[2], given[2];
+  ASSERT_EQ(::pipe(leaked), 0);
+  ASSERT_EQ(::pipe(given), 0);
+  auto options = Shell("echo hello >&5; ls /proc/$$/fd | tr '\\n' ' '");
+  options.fds = {{5, given[1]}};
+  EXPECT_EQ(OutputOf(options), "0 1 2 5 ");
+  char text[8] = {};
+  EXPECT_EQ(::read(given[0], text, sizeof text), 6);
+  EXPECT_STREQ(text, "hello\n");
+  for (int fd : {leaked[0], leaked[1], given[0], given[1]}) ::close(fd);
+}
+
+TEST(Subprocess, DescriptorsMayTradeNumbers) {
+  int one[2], two[2];
+  ASSERT_EQ(::pipe(one), 0);
+  ASSERT_EQ(::pipe(two), 0);
+  auto options = Shell("printf 1 >&" + std::to_string(two[1]) + "; printf 2 >&" + std::to_string(one[1]));
+  options.fds = {{two[1], one[1]}, {one[1], two[1]}};
+  OutputOf(options);
+  char first = 0, second = 0;
+  EXPECT_EQ(::read(one[0], &first, 1), 1);
+  EXPECT_EQ(::read(two[0], &second, 1), 1);
+  EXPECT_EQ(first, '1');
+  EXPECT_EQ(second, '2');
+  for (int fd : {one[0], one[1], two[0], two[1]}) ::close(fd);
+}
+
+TEST(Subprocess, EnvironmentFolderAndCoresAreAsAsked) {
+  auto options = Shell("echo $WARPSMITH_TEST $(pwd) $(awk '/Cpus_allowed_list/ {print $2}' /proc/self/status)");
+  options.env = {{"WARPSMITH_TEST", "set"}};
+  options.directory = "/usr";
+  options.cores = {0};
+  EXPECT_EQ(OutputOf(options), "set /usr 0\n");
+}
+
+}  // namespace
+}  // namespace warpsmith
