@@ -1,0 +1,586 @@
+#include "worker/core/worker_core.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "common/base/check.h"
+#include "worker/core/worker_job.h"
+#include "worker/core/worker_spool.h"
+#include "worker/core/worker_weights.h"
+
+namespace warpsmith {
+namespace {
+
+
+// How long a draining worker waits for acknowledgements after its last job.
+constexpr Duration kLinger = std::chrono::seconds(3);
+constexpr int kMaxRegisterDelayFactor = 8;
+// Whatever the coordinator asks for.
+constexpr Duration kLeastHeartbeat = std::chrono::milliseconds(5);
+// Jobs above the capacity that are still taken: a grant may cross a result on the wire.
+constexpr size_t kCapacitySlack = 2;
+
+std::string Name(const WorkerJob& job) {
+  return "job=" + std::to_string(job.id.value()) + " attempt=" + std::to_string(job.fence.attempt);
+}
+
+}  // namespace
+
+struct WorkerCore::Impl {
+  explicit Impl(WorkerCoreOptions o)
+      : options(std::move(o)),
+        spool(options.resend_after, options.resend_burst),
+        weights(options.weights_retry, options.runs_remembered) {}
+
+  // ---- state
+
+  enum class Link { kDown, kRegistering, kRegistered };
+
+  struct OpenEvaluation {
+    JobId job;
+    size_t index = 0;  // of the episode in its work, or of the candidate
+  };
+  struct OpenAsk {
+    uint64_t id = 0;
+    std::optional<JobId> job;       // an act; nothing once the job is gone
+    std::vector<size_t> episodes;
+    std::optional<LoadWeights> load;
+  };
+
+  WorkerCoreOptions options;
+  TimePoint now{};
+  WorkerEffects effects;
+
+  Link link = Link::kDown;
+  TimePoint register_at{};
+  Duration register_delay{};
+  TimePoint heartbeat_at{};
+  TimePoint last_heard{};
+  uint64_t epoch = 0;
+  Duration heartbeat{};
+  Duration lease{};
+  std::set<JobId> offered;          // named in the last RegisterWorker
+
+  std::map<JobId, WorkerJob> jobs;
+  std::map<uint64_t, OpenEvaluation> evaluations;
+  std::optional<OpenAsk> ask;
+  JobId last_asked;
+  uint64_t last_id = 0;
+  ResultSpool spool;
+  WeightsBook weights;
+
+  int sick_in_a_row = 0;
+  std::optional<TimePoint> drain_deadline;
+  bool handed_back = false;
+  std::optional<Exit> exit_after_drain;
+  bool ended = false;
+
+  // ---- small verbs
+
+  void Send(WorkerMessage message) { effects.push_back(SendMessage{std::move(message)}); }
+  void Say(std::string text) { effects.push_back(Note{std::move(text)}); }
+
+  WorkerJob* Find(JobId id) {
+    auto it = jobs.find(id);
+    return it == jobs.end() ? nullptr : &it->second;
+  }
+
+  void End(int status, std::string why) {
+    if (ended) return;
+    ended = true;
+    effects.push_back(Exit{status, std::move(why)});
+  }
+
+  // ---- registration
+
+  void Register() {
+    RegisterWorker message{.name = options.name,
+                           .devices = options.devices,
+                           .policies = options.policies,
+                           .capacity = options.capacity};
+    offered.clear();
+    for (const auto& [id, job] : jobs) {
+      message.held.push_back({id, job.fence});
+      offered.insert(id);
+    }
+    Send(std::move(message));
+    register_at = now + register_delay;
+    register_delay = std::min(register_delay * 2, options.register_retry * kMaxRegisterDelayFactor);
+  }
+
+  void BeginRegistering() {
+    link = Link::kRegistering;
+    register_delay = options.register_retry;
+    Register();
+  }
+
+  void On(const WelcomeWorker& welcome) {
+    bool was_registering = link == Link::kRegistering;
+    link = Link::kRegistered;
+    epoch = welcome.epoch;
+    heartbeat = welcome.heartbeat;
+    lease = welcome.lease;
+    heartbeat_at = now + std::max<Duration>(heartbeat / 2, kLeastHeartbeat);
+    for (const HeldLease& adopted : welcome.adopted) {
+      if (WorkerJob* job = Find(adopted.job); job && adopted.fence >= job->fence) {
+        job->fence = adopted.fence;
+        spool.Refence(job->id, job->fence);
+      }
+      offered.erase(adopted.job);
+    }
+    if (was_registering) {
+      for (JobId id : std::exchange(offered, {})) Drop(id, "not adopted by the coordinator");
+      spool.SendAllAgain(now);
+      for (const WeightsInUse& in_use : weights.InUse()) Send(in_use);
+      if (drain_deadline) Send(Leaving{});
+      Say("registered epoch=" + std::to_string(epoch) + " jobs=" + std::to_string(jobs.size()));
+    }
+  }
+
+  void On(const Refused& refused) { End(2, "the coordinator refuses this worker: " + refused.why); }
+
+  void On(const Unknown&) {
+    if (link == Link::kRegistered) BeginRegistering();
+  }
+
+  void On(const HeartbeatReply& reply) {
+    if (link == Link::kRegistered && reply.epoch != epoch) BeginRegistering();
+  }
+
+  // ---- jobs
+
+  void On(AssignJob assign) {
+    // Before it is welcomed again the worker cannot know whether this grant still stands: its lease
+    // ends, and the job goes out again.
+    if (link != Link::kRegistered) return;
+    if (WorkerJob* held = Find(assign.job)) {
+      if (assign.fence <= held->fence) return;  // a copy of a grant
+      Drop(assign.job, "granted again under another fence");
+    }
+    auto refuse = [&](InfrastructureKind kind, std::string why) {
+      Send(JobFailed{assign.job, assign.fence, kind, std::move(why)});
+    };
+    if (drain_deadline) return refuse(InfrastructureKind::kWorkerLost, "the worker is leaving");
+    if (jobs.size() >= options.capacity + kCapacitySlack) {
+      return refuse(InfrastructureKind::kInternal, "the worker holds all the jobs it can");
+    }
+    if (assign.device_index < 0 ||
+        static_cast<size_t>(assign.device_index) >= options.devices.size()) {
+      return refuse(InfrastructureKind::kDeviceLost, "the worker has no such lane");
+    }
+    WorkerJob job{.id = assign.job,
+                  .fence = assign.fence,
+                  .device_index = assign.device_index,
+                  .deadline = now + assign.total_deadline,
+                  .progress_at = now};
+    if (auto* rollout = std::get_if<RolloutJob>(&assign.body)) {
+      if (std::find(options.policies.begin(), options.policies.end(), rollout->policy) ==
+          options.policies.end()) {
+        return refuse(InfrastructureKind::kInternal, "the worker runs no policy " + rollout->policy);
+      }
+      weights.KnowPolicy(rollout->run, rollout->policy);
+      RolloutWork work{.job = std::move(*rollout)};
+      for (uint32_t number : work.job.episodes) {
+        // A result that still waits here need not be made again: it goes out once more.
+        if (spool.Holds(TrajectoryId{work.job.run, work.job.group, number})) continue;
+        work.episodes.emplace_back(number, work.job.seed, work.job.turns, work.job.reward);
+      }
+      job.work = std::move(work);
+    } else {
+      EvaluationWork work{.job = std::move(std::get<EvaluationJob>(assign.body))};
+      work.tries.resize(work.job.candidates.size());
+      job.work = std::move(work);
+    }
+    spool.Refence(job.id, job.fence);
+    Say("job began " + Name(job));
+    jobs.emplace(job.id, std::move(job));
+    Retire(assign.job);
+  }
+
+  void On(const CancelJob& cancel) {
+    WorkerJob* job = Find(cancel.job);
+    if (job && job->fence == cancel.fence) Drop(cancel.job, "cancelled");
+  }
+
+  // Stops working on it; results in the spool stay there.
+  void Drop(JobId id, const std::string& why) {
+    WorkerJob* job = Find(id);
+    if (!job) return;
+    if (!job->Finished()) Say("job dropped " + Name(*job) + " why=\"" + why + "\"");
+    if (ask && ask->job == id) ask->job.reset();
+    std::erase_if(evaluations, [&](const auto& item) { return item.second.job == id; });
+    jobs.erase(id);
+  }
+
+  void Fail(JobId id, InfrastructureKind kind, const std::string& detail) {
+    WorkerJob* job = Find(id);
+    if (!job) return;
+    FlushSpool();  // what it finished goes out before the word that it failed
+    Say("job failed " + Name(*job) + " kind=" + ToString(kind) + " why=\"" + detail + "\"");
+    Send(JobFailed{id, job->fence, kind, detail});
+    Drop(id, "failed");
+  }
+
+  // Forgets a job whose results are all acknowledged.
+  void Retire(JobId id) {
+    WorkerJob* job = Find(id);
+    if (job && job->Finished() && spool.Of(id) == 0) jobs.erase(id);
+  }
+
+  void Moved(WorkerJob& job) { job.moved = true; }
+
+  // ---- results
+
+  void On(const AckTrajectory& ack) { Acknowledged(ack.id); }
+  void On(const AckEvaluation& ack) { Acknowledged(std::pair(ack.job, ack.index)); }
+
+  void Acknowledged(const ResultKey& key) {
+    if (!spool.Acknowledge(key)) return;
+    std::vector<JobId> held;
+    for (const auto& [id, job] : jobs) held.push_back(id);
+    for (JobId id : held) Retire(id);
+  }
+
+  // ---- evaluations
+
+  void Start(WorkerJob& job, size_t index) {
+    uint64_t id = ++last_id;
+    evaluations[id] = {job.id, index};
+    Evaluate effect{.id = id, .device_index = job.device_index};
+    if (auto* rollout = std::get_if<RolloutWork>(&job.work)) {
+      effect.task = rollout->job.task;
+      effect.candidate = rollout->episodes[index].candidate();
+      effect.depth = rollout->job.depth;
+    } else {
+      const auto& list = std::get<EvaluationWork>(job.work);
+      effect.task = list.job.task;
+      effect.candidate = list.job.candidates[index];
+      effect.depth = list.job.depth;
+    }
+    effects.push_back(std::move(effect));
+  }
+
+  void On(Evaluated event) {
+    auto it = evaluations.find(event.id);
+    if (it == evaluations.end()) return;  // of work that was dropped
+    OpenEvaluation open = it->second;
+    evaluations.erase(it);
+    WorkerJob& job = *Find(open.job);
+    ++job.evaluations;
+    Moved(job);
+    if (!IsInfrastructure(event.evaluation.outcome)) sick_in_a_row = 0;
+    if (std::holds_alternative<RolloutWork>(job.work)) {
+      EpisodeEvaluated(job, open.index, std::move(event));
+    } else {
+      CandidateEvaluated(job, open.index, std::move(event));
+    }
+  }
+
+  void EpisodeEvaluated(WorkerJob& job, size_t index, Evaluated event) {
+    auto& work = std::get<RolloutWork>(job.work);
+    EpisodeRun& episode = work.episodes[index];
+    std::string label = OutcomeLabel(event.evaluation.outcome);
+    switch (episode.Evaluated(std::move(event.evaluation))) {
+      case EpisodeRun::Next::kTryAgain: return Start(job, index);
+      case EpisodeRun::Next::kTurn: return;
+      case EpisodeRun::Next::kDeviceGone: return DeviceGone(job, label);
+      case EpisodeRun::Next::kEnded: break;
+    }
+    Trajectory trajectory{.id = {work.job.run, work.job.group, episode.number()},
+                          .task = work.job.task.id,
+                          .turns = episode.turns(),
+                          .device = options.devices[static_cast<size_t>(job.device_index)],
+                          .finished_at_ms = event.wall_clock_ms};
+    TrajectoryId id = trajectory.id;
+    spool.Add(now, id, TrajectoryResult{job.id, job.fence, std::move(trajectory)});
+  }
+
+  void CandidateEvaluated(WorkerJob& job, size_t index, Evaluated event) {
+    auto& work = std::get<EvaluationWork>(job.work);
+    if (const auto* trouble = std::get_if<Infrastructure>(&event.evaluation.outcome)) {
+      if (++work.tries[index] < 2) return Start(job, index);
+      if (MeansDeviceGone(trouble->kind)) {
+        return DeviceGone(job, OutcomeLabel(event.evaluation.outcome));
+      }
+    }
+    --work.open;
+    uint32_t number = static_cast<uint32_t>(index);
+    spool.Add(now, std::pair(job.id, number),
+              EvaluationResult{job.id, job.fence, number, std::move(event.evaluation)});
+  }
+
+  // The job is lost to its device. A worker that loses job after job must not go on drawing them.
+  void DeviceGone(WorkerJob& job, const std::string& label) {
+    Fail(job.id, InfrastructureKind::kDeviceSick, "the device cannot judge: " + label);
+    if (++sick_in_a_row < options.sick_jobs || drain_deadline) return;
+    exit_after_drain = Exit{3, "its device failed " + std::to_string(sick_in_a_row) +
+                                   " jobs in a row: " + label};
+    BeginDrain(Duration::zero());
+  }
+
+  // ---- the policy
+
+  void On(const PolicyReplied& event) {
+    std::visit([&](const auto& reply) { Replied(reply); }, event.message);
+  }
+
+  void Replied(const ActReply& reply) {
+    if (!ask || ask->load || ask->id != reply.id) return;
+    OpenAsk answered = *std::exchange(ask, std::nullopt);
+    WorkerJob* job = answered.job ? Find(*answered.job) : nullptr;
+    if (!job) return;
+    auto& work = std::get<RolloutWork>(job->work);
+    if (!reply.problem.empty() || reply.actions.size() != answered.episodes.size()) {
+      return Fail(job->id, InfrastructureKind::kInternal,
+                  "the policy cannot act: " + (reply.problem.empty() ? "wrong number of actions"
+                                                                     : reply.problem));
+    }
+    bool outdated = std::any_of(reply.actions.begin(), reply.actions.end(), [&](const Action& a) {
+      return a.version < work.job.min_version;
+    });
+    if (outdated) {
+      // The child has forgotten the run's weights: they are loaded again before it is asked again.
+      weights.Unloaded(work.job.run);
+      return ActFailed(*job, answered.episodes, "the policy acted with weights older than asked");
+    }
+    Moved(*job);
+    for (size_t i = 0; i < answered.episodes.size(); ++i) {
+      work.episodes[answered.episodes[i]].Acted(reply.actions[i]);
+      Start(*job, answered.episodes[i]);
+    }
+  }
+
+  void Replied(const WeightsLoaded& reply) {
+    if (!ask || !ask->load || ask->id != reply.id) return;
+    LoadWeights load = *std::exchange(ask, std::nullopt)->load;
+    if (!reply.problem.empty()) {
+      Say("weights refused run=" + std::to_string(load.run.value()) +
+          " version=" + ToString(load.version) + " why=\"" + reply.problem + "\"");
+      weights.LoadFailed(now, load.run);
+      return;
+    }
+    weights.Loaded(load.run, load.version);
+    Say("weights in use run=" + std::to_string(load.run.value()) +
+        " version=" + ToString(load.version));
+    Send(WeightsInUse{load.run, weights.loaded(load.run)});
+  }
+
+  void On(const PolicyLost& event) {
+    weights.Unloaded();
+    if (!ask) return;
+    OpenAsk lost = *std::exchange(ask, std::nullopt);
+    if (WorkerJob* job = lost.job ? Find(*lost.job) : nullptr) {
+      ActFailed(*job, lost.episodes, "the policy process died: " + event.why);
+    }
+  }
+
+  void ActFailed(WorkerJob& job, const std::vector<size_t>& episodes, const std::string& why) {
+    auto& work = std::get<RolloutWork>(job.work);
+    for (size_t index : episodes) work.episodes[index].ActFailed();
+    if (++job.policy_failures >= options.policy_failures) {
+      Fail(job.id, InfrastructureKind::kInternal, why);
+    }
+  }
+
+  void On(const WeightsAnnouncement& announcement) {
+    if (!weights.Announce(announcement)) return;
+    for (const WeightsInUse& in_use : weights.InUse()) {
+      if (in_use.run == announcement.run) Send(in_use);
+    }
+  }
+
+  void On(const WeightsPulled& event) {
+    if (weights.Pulled(event.run, event.version, event.path)) {
+      Send(WeightsInUse{event.run, event.version});
+    }
+  }
+
+  void On(const WeightsPullFailed& event) {
+    Say("weights pull failed run=" + std::to_string(event.run.value()) +
+        " version=" + ToString(event.version) + " why=\"" + event.why + "\"");
+    weights.PullFailed(now, event.run);
+  }
+
+  bool AskForLoad() {
+    std::optional<LoadWeights> load = weights.NextLoad();
+    if (!load) return false;
+    load->id = ++last_id;
+    ask = OpenAsk{.id = load->id, .load = *load};
+    effects.push_back(AskPolicy{*std::move(load)});
+    return true;
+  }
+
+  bool AskForActions(WorkerJob& job) {
+    auto* work = std::get_if<RolloutWork>(&job.work);
+    if (!work || weights.loaded(work->job.run) < work->job.min_version) return false;
+    ActRequest request{.run = work->job.run,
+                       .policy = work->job.policy,
+                       .task = work->job.task,
+                       .device = options.devices[static_cast<size_t>(job.device_index)]};
+    OpenAsk open{.job = job.id};
+    for (size_t i = 0; i < work->episodes.size(); ++i) {
+      EpisodeRun& episode = work->episodes[i];
+      if (episode.state() != EpisodeRun::State::kWaiting) continue;
+      request.episodes.push_back(episode.Observe());
+      episode.BeginAct();
+      open.episodes.push_back(i);
+    }
+    if (open.episodes.empty()) return false;
+    request.id = open.id = ++last_id;
+    ask = std::move(open);
+    last_asked = job.id;
+    effects.push_back(AskPolicy{std::move(request)});
+    return true;
+  }
+
+  // ---- draining
+
+  void On(const DrainRequested& event) { BeginDrain(event.grace); }
+
+  void BeginDrain(Duration grace) {
+    if (!drain_deadline) {
+      Say("draining jobs=" + std::to_string(jobs.size()));
+      Send(Leaving{});
+    }
+    TimePoint deadline = now + grace;
+    drain_deadline = drain_deadline ? std::min(*drain_deadline, deadline) : deadline;
+  }
+
+  void PollDrain() {
+    if (!drain_deadline) return;
+    if (now >= *drain_deadline && !handed_back) {
+      handed_back = true;
+      std::vector<JobId> unfinished;
+      for (const auto& [id, job] : jobs) {
+        if (!job.Finished()) unfinished.push_back(id);
+      }
+      for (JobId id : unfinished) Fail(id, InfrastructureKind::kWorkerLost, "the worker stops");
+    }
+    bool working = std::any_of(jobs.begin(), jobs.end(),
+                               [](const auto& item) { return !item.second.Finished(); });
+    if (working || (spool.size() > 0 && now < *drain_deadline + kLinger)) return;
+    if (exit_after_drain) return End(exit_after_drain->status, exit_after_drain->why);
+    End(0, spool.size() == 0 ? "drained"
+                             : "drained, unacknowledged=" + std::to_string(spool.size()));
+  }
+
+  // ---- what is due, after every event
+
+  void On(const Started&) { BeginRegistering(); }
+  void On(const Tick&) {}
+  void On(Heard event) {
+    last_heard = now;
+    std::visit([&](auto& message) { On(std::move(message)); }, event.message);
+  }
+
+  void PollLink() {
+    if (link == Link::kRegistering && now >= register_at) Register();
+    if (link != Link::kDown && lease > Duration::zero() && now - last_heard >= lease &&
+        (link == Link::kRegistered || !jobs.empty())) {
+      Say("fenced: no word from the coordinator for a lease time, jobs=" +
+          std::to_string(jobs.size()));
+      while (!jobs.empty()) Drop(jobs.begin()->first, "fenced");
+      if (link == Link::kRegistered) BeginRegistering();
+    }
+    if (link == Link::kRegistered && now >= heartbeat_at) {
+      Send(Heartbeat{});
+      heartbeat_at = now + std::max<Duration>(heartbeat / 2, kLeastHeartbeat);
+    }
+  }
+
+  void PollJobs() {
+    std::vector<JobId> late;
+    for (const auto& [id, job] : jobs) {
+      if (now >= job.deadline && !job.Finished()) late.push_back(id);
+    }
+    for (JobId id : late) Fail(id, InfrastructureKind::kInternal, "its total deadline passed");
+    for (auto& [id, job] : jobs) {
+      if (auto* list = std::get_if<EvaluationWork>(&job.work)) {
+        while (!SpoolFull() && list->next < list->job.candidates.size() &&
+               list->open < options.evaluation_window) {
+          ++list->open;
+          Start(job, list->next++);
+        }
+      }
+      if (link == Link::kRegistered && job.moved && now >= job.progress_at) {
+        job.moved = false;
+        job.progress_at = now + options.progress_interval;
+        Send(Progress{id, job.fence, job.evaluations});
+      }
+    }
+  }
+
+  bool SpoolFull() const { return spool.size() >= options.spool_limit; }
+
+  void PollPolicy() {
+    if (ask || AskForLoad() || SpoolFull()) return;
+    // In turn: the first job after the one asked for last.
+    for (auto it = jobs.upper_bound(last_asked); it != jobs.end(); ++it) {
+      if (AskForActions(it->second)) return;
+    }
+    for (auto& [id, job] : jobs) {
+      if (AskForActions(job)) return;
+    }
+  }
+
+  void FlushSpool() {
+    if (link != Link::kRegistered) return;
+    for (WorkerMessage& message : spool.Due(now)) Send(std::move(message));
+  }
+
+  void Poll() {
+    PollLink();
+    PollJobs();
+    PollPolicy();
+    while (std::optional<WeightsAnnouncement> next = weights.NextPull(now)) {
+      effects.push_back(PullWeights{*std::move(next)});
+    }
+    FlushSpool();
+    PollDrain();
+  }
+
+  std::optional<TimePoint> NextDeadline() const {
+    std::optional<TimePoint> next;
+    auto due = [&](std::optional<TimePoint> when) {
+      if (when) next = next ? std::min(*next, *when) : *when;
+    };
+    if (ended) return next;
+    if (link == Link::kRegistering) due(register_at);
+    if (link == Link::kRegistered) {
+      due(heartbeat_at);
+      due(spool.NextDue());
+    }
+    if (lease > Duration::zero() && (link == Link::kRegistered || !jobs.empty())) {
+      due(last_heard + lease);
+    }
+    for (const auto& [id, job] : jobs) {
+      if (!job.Finished()) due(job.deadline);
+      if (job.moved && link == Link::kRegistered) due(job.progress_at);
+    }
+    due(weights.NextDeadline());
+    if (drain_deadline) due(handed_back ? *drain_deadline + kLinger : *drain_deadline);
+    return next;
+  }
+};
+
+WorkerCore::WorkerCore(WorkerCoreOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
+WorkerCore::~WorkerCore() = default;
+
+WorkerEffects WorkerCore::Step(TimePoint now, WorkerEvent event) {
+  CHECK(now >= impl_->now, "time does not go back");
+  impl_->now = now;
+  if (impl_->ended) return {};
+  std::visit([&](auto& e) { impl_->On(std::move(e)); }, event);
+  if (!impl_->ended) impl_->Poll();
+  return std::exchange(impl_->effects, {});
+}
+
+std::optional<TimePoint> WorkerCore::NextDeadline() const { return impl_->NextDeadline(); }
+
+bool WorkerCore::registered() const { return impl_->link == Impl::Link::kRegistered; }
+size_t WorkerCore::jobs() const { return impl_->jobs.size(); }
+size_t WorkerCore::spooled() const { return impl_->spool.size(); }
+
+}  // namespace warpsmith

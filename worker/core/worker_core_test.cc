@@ -1,0 +1,653 @@
+// Stories of one worker: the test plays the coordinator, the policy and the evaluator, and moves time.
+#include "worker/core/worker_core.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <set>
+
+#include "common/base/random.h"
+#include "worker/core/episode.h"
+
+namespace warpsmith {
+namespace {
+
+using namespace std::chrono_literals;
+
+Outcome CorrectAt(double speedup) { return Correct{.speedup = speedup}; }
+
+class WorkerStory : public ::testing::Test {
+ protected:
+  WorkerStory() : core_(Options()) { Happens(Started{}); }
+
+  static WorkerCoreOptions Options() {
+    WorkerCoreOptions options;
+    options.name = "test";
+    options.devices = {DeviceFacts{.kind = DeviceKind::kSimulated}};
+    options.policies = {"grammar", "random"};
+    options.capacity = 2;
+    return options;
+  }
+
+  void Happens(WorkerEvent event) {
+    for (WorkerEffect& effect : core_.Step(now_, std::move(event))) {
+      if (auto* send = std::get_if<SendMessage>(&effect)) sent_.push_back(std::move(send->message));
+      if (auto* e = std::get_if<Evaluate>(&effect)) evaluate_.push_back(std::move(*e));
+      if (auto* ask = std::get_if<AskPolicy>(&effect)) asked_.push_back(std::move(ask->message));
+      if (auto* pull = std::get_if<PullWeights>(&effect)) pulls_.push_back(pull->announcement);
+      if (auto* exit = std::get_if<Exit>(&effect)) exit_ = *exit;
+    }
+  }
+  void Hear(CoordinatorToWorker message) { Happens(Heard{std::move(message)}); }
+
+  // Time passes in the steps that the core asks for.
+  void Pass(Duration by) {
+    TimePoint end = now_ + by;
+    for (int steps = 0;; ++steps) {
+      ASSERT_LT(steps, 10'000) << "the core asks to be woken without end";
+      std::optional<TimePoint> next = core_.NextDeadline();
+      if (!next || *next > end) break;
+      now_ = std::max(now_, *next);
+      Happens(Tick{});
+    }
+    now_ = end;
+    Happens(Tick{});
+  }
+
+  void Welcome(std::vector<HeldLease> adopted = {}, uint64_t epoch = 1) {
+    Hear(WelcomeWorker{.epoch = epoch, .heartbeat = 1s, .lease = 10s, .adopted = adopted});
+  }
+
+  static RolloutJob Rollout(std::vector<uint32_t> episodes, int turns) {
+    RolloutJob job{.run = RunId(3), .group = GroupId(9), .episodes = std::move(episodes)};
+    job.task.id = TaskId("s/t");
+    job.policy = "grammar";
+    job.turns = turns;
+    job.seed = 77;
+    return job;
+  }
+  void Assign(uint64_t id, JobBody body, uint32_t attempt = 1) {
+    Hear(AssignJob{.job = JobId(id),
+                   .fence = {1, attempt},
+                   .lease = 10s,
+                   .total_deadline = 1000s,
+                   .body = std::move(body)});
+  }
+
+  // The policy answers the oldest question with one text an episode.
+  void PolicyActs(PolicyVersion version = {}) {
+    ASSERT_FALSE(asked_.empty());
+    auto request = std::get<ActRequest>(asked_.front());
+    asked_.pop_front();
+    ActReply reply{.id = request.id};
+    for (const Episode& episode : request.episodes) {
+      reply.actions.push_back(
+          {.version = version, .text = "candidate " + std::to_string(episode.seed)});
+    }
+    Happens(PolicyReplied{reply});
+  }
+  void Judge(Outcome outcome) {
+    ASSERT_FALSE(evaluate_.empty());
+    uint64_t id = evaluate_.front().id;
+    evaluate_.pop_front();
+    Happens(Evaluated{.id = id, .evaluation = {.outcome = std::move(outcome)}, .wall_clock_ms = 5});
+  }
+
+  template <typename Message>
+  std::vector<Message> Sent() const {
+    std::vector<Message> found;
+    for (const WorkerMessage& message : sent_) {
+      if (const auto* m = std::get_if<Message>(&message)) found.push_back(*m);
+    }
+    return found;
+  }
+
+  TimePoint now_{};
+  WorkerCore core_;
+  std::vector<WorkerMessage> sent_;
+  std::deque<Evaluate> evaluate_;
+  std::deque<ToPolicy> asked_;
+  std::deque<WeightsAnnouncement> pulls_;
+  std::optional<Exit> exit_;
+};
+
+// ---- registration
+
+TEST_F(WorkerStory, RegistersAgainUntilItIsWelcome) {
+  EXPECT_EQ(Sent<RegisterWorker>().size(), 1u);
+  Pass(20s);
+  size_t tries = Sent<RegisterWorker>().size();
+  EXPECT_GE(tries, 4u);
+  EXPECT_LE(tries, 10u) << "the delays grow";
+  Welcome();
+  EXPECT_TRUE(core_.registered());
+  size_t before = Sent<RegisterWorker>().size();
+  Pass(3s);
+  EXPECT_EQ(Sent<RegisterWorker>().size(), before);
+  EXPECT_GE(Sent<Heartbeat>().size(), 3u);
+}
+
+TEST_F(WorkerStory, StopsWhenItIsRefused) {
+  Hear(Refused{"protocol version 1 is too old"});
+  ASSERT_TRUE(exit_);
+  EXPECT_EQ(exit_->status, 2);
+  EXPECT_NE(exit_->why.find("too old"), std::string::npos);
+  EXPECT_TRUE(core_.Step(now_ + 1h, Tick{}).empty());
+}
+
+TEST_F(WorkerStory, NamesWhatItHoldsWhenTheCoordinatorRestarted) {
+  Welcome();
+  Assign(5, Rollout({0, 1}, 2));
+  Hear(HeartbeatReply{.epoch = 2});
+  auto registered = Sent<RegisterWorker>();
+  ASSERT_EQ(registered.size(), 2u);
+  ASSERT_EQ(registered[1].held.size(), 1u);
+  EXPECT_EQ(registered[1].held[0], (HeldLease{JobId(5), {1, 1}}));
+
+  Welcome({{JobId(5), {2, 2}}}, 2);
+  PolicyActs();
+  Judge(CorrectAt(2));
+  Pass(1s);
+  auto progress = Sent<Progress>();
+  ASSERT_FALSE(progress.empty());
+  EXPECT_EQ(progress.back().fence, (Fence{2, 2})) << "the job goes on under its new fence";
+}
+
+TEST_F(WorkerStory, DropsAHeldJobThatIsNotAdopted) {
+  Welcome();
+  Assign(5, Rollout({0}, 1));
+  Hear(Unknown{});
+  Welcome({}, 2);
+  EXPECT_EQ(core_.jobs(), 0u);
+  PolicyActs();
+  EXPECT_TRUE(evaluate_.empty()) << "the policy's late answer is ignored";
+}
+
+TEST_F(WorkerStory, ASecondWelcomeDoesNotDropAJobGrantedSince) {
+  Pass(2s);
+  Welcome();
+  Assign(5, Rollout({0}, 1));
+  Welcome();
+  EXPECT_EQ(core_.jobs(), 1u);
+}
+
+TEST_F(WorkerStory, FencesItselfAndKeepsFinishedResults) {
+  Welcome();
+  Assign(5, Rollout({0, 1}, 1));
+  PolicyActs();
+  Judge(CorrectAt(2));  // episode 0 is finished, 1 still runs
+  Pass(11s);
+  EXPECT_FALSE(core_.registered());
+  EXPECT_EQ(core_.jobs(), 0u);
+  EXPECT_EQ(core_.spooled(), 1u);
+  EXPECT_TRUE(Sent<RegisterWorker>().back().held.empty());
+  Judge(CorrectAt(2));  // too late: nobody waits for it
+  EXPECT_EQ(core_.spooled(), 1u);
+
+  sent_.clear();
+  Welcome({}, 2);
+  ASSERT_EQ(Sent<TrajectoryResult>().size(), 1u);
+  EXPECT_EQ(Sent<TrajectoryResult>()[0].trajectory.id.episode, 0u);
+  Hear(AckTrajectory{{RunId(3), GroupId(9), 0}});
+  EXPECT_EQ(core_.spooled(), 0u);
+}
+
+// ---- rollouts
+
+TEST_F(WorkerStory, RunsEpisodesSideBySide) {
+  Welcome();
+  Assign(5, Rollout({0, 1, 2}, 2));
+  ASSERT_EQ(asked_.size(), 1u);
+  EXPECT_EQ(std::get<ActRequest>(asked_[0]).episodes.size(), 3u) << "one batch for all";
+  PolicyActs();
+  EXPECT_EQ(evaluate_.size(), 3u);
+  Judge(CorrectAt(2));
+  ASSERT_EQ(asked_.size(), 1u) << "the first to be judged goes on while others wait";
+  const auto& next = std::get<ActRequest>(asked_[0]);
+  ASSERT_EQ(next.episodes.size(), 1u);
+  ASSERT_EQ(next.episodes[0].turns.size(), 1u);
+  EXPECT_DOUBLE_EQ(next.episodes[0].turns[0].reward, 2.0);
+  EXPECT_EQ(next.episodes[0].seed, MixSeed({77, 0, 1}));
+}
+
+TEST_F(WorkerStory, ReportsEachEpisodeWhenItEndsUntilAcknowledged) {
+  Welcome();
+  Assign(5, Rollout({4}, 2));
+  PolicyActs();
+  Judge(CompileError{"no"});
+  PolicyActs();
+  Judge(CorrectAt(4));
+  auto results = Sent<TrajectoryResult>();
+  ASSERT_EQ(results.size(), 1u);
+  const Trajectory& trajectory = results[0].trajectory;
+  EXPECT_EQ(trajectory.id, (TrajectoryId{RunId(3), GroupId(9), 4}));
+  ASSERT_EQ(trajectory.turns.size(), 2u);
+  EXPECT_LT(trajectory.turns[0].reward, 0);
+  EXPECT_DOUBLE_EQ(trajectory.turns[1].reward, 3);
+  EXPECT_EQ(trajectory.finished_at_ms, 5);
+  EXPECT_EQ(core_.jobs(), 1u) << "held until acknowledged";
+  Hear(HeartbeatReply{1});
+  Pass(5s);
+  EXPECT_GE(Sent<TrajectoryResult>().size(), 2u) << "sent again";
+  Hear(AckTrajectory{trajectory.id});
+  EXPECT_EQ(core_.jobs(), 0u);
+  size_t sent = Sent<TrajectoryResult>().size();
+  Hear(HeartbeatReply{1});
+  Pass(9s);
+  EXPECT_EQ(Sent<TrajectoryResult>().size(), sent);
+}
+
+TEST_F(WorkerStory, TriesInfrastructureOnceMoreThenMasksTheTurn) {
+  Welcome();
+  Assign(5, Rollout({0}, 4));
+  PolicyActs();
+  std::string text = evaluate_.front().candidate;
+  Judge(Infrastructure{InfrastructureKind::kTooNoisy, "noise"});
+  ASSERT_EQ(evaluate_.size(), 1u);
+  EXPECT_EQ(evaluate_.front().candidate, text);
+  EXPECT_TRUE(Sent<TrajectoryResult>().empty());
+  Judge(Infrastructure{InfrastructureKind::kTooNoisy, "noise"});
+  auto results = Sent<TrajectoryResult>();
+  ASSERT_EQ(results.size(), 1u);
+  ASSERT_EQ(results[0].trajectory.turns.size(), 1u);
+  EXPECT_EQ(results[0].trajectory.turns[0].reward, 0);
+  EXPECT_TRUE(IsInfrastructure(results[0].trajectory.turns[0].evaluation.outcome));
+}
+
+TEST_F(WorkerStory, AGoodSecondTryCounts) {
+  Welcome();
+  Assign(5, Rollout({0}, 1));
+  PolicyActs();
+  Judge(Infrastructure{InfrastructureKind::kInternal, "hiccup"});
+  Judge(CorrectAt(2));
+  ASSERT_EQ(Sent<TrajectoryResult>().size(), 1u);
+  EXPECT_DOUBLE_EQ(Sent<TrajectoryResult>()[0].trajectory.turns[0].reward, 2);
+}
+
+TEST_F(WorkerStory, FailsTheJobWhenItsDeviceIsGoneAfterSendingWhatIsFinished) {
+  Welcome();
+  Assign(5, Rollout({0, 1}, 1));
+  PolicyActs();
+  Judge(CorrectAt(2));
+  Judge(Infrastructure{InfrastructureKind::kDeviceLost, "fell off the bus"});
+  Judge(Infrastructure{InfrastructureKind::kDeviceLost, "fell off the bus"});
+  auto failed = Sent<JobFailed>();
+  ASSERT_EQ(failed.size(), 1u);
+  EXPECT_EQ(failed[0].job, JobId(5));
+  EXPECT_EQ(Sent<TrajectoryResult>().size(), 1u);
+  EXPECT_EQ(core_.jobs(), 0u);
+  EXPECT_EQ(core_.spooled(), 1u);
+}
+
+TEST_F(WorkerStory, LeavesWhenJobAfterJobIsLostToItsDevices) {
+  Welcome();
+  for (uint64_t id = 1; id <= 5; ++id) {
+    Assign(id, Rollout({0}, 1));
+    PolicyActs();
+    Judge(Infrastructure{InfrastructureKind::kDeviceSick, "xid 79"});
+    Judge(Infrastructure{InfrastructureKind::kDeviceSick, "xid 79"});
+  }
+  EXPECT_EQ(Sent<JobFailed>().size(), 5u);
+  EXPECT_EQ(Sent<Leaving>().size(), 1u);
+  ASSERT_TRUE(exit_);
+  EXPECT_EQ(exit_->status, 3);
+}
+
+TEST_F(WorkerStory, ACancelledJobIsForgotten) {
+  Welcome();
+  Assign(5, Rollout({0}, 1));
+  Hear(CancelJob{JobId(5), {1, 7}});
+  EXPECT_EQ(core_.jobs(), 1u) << "another attempt's cancel";
+  Hear(CancelJob{JobId(5), {1, 1}});
+  EXPECT_EQ(core_.jobs(), 0u);
+  PolicyActs();
+  EXPECT_TRUE(evaluate_.empty());
+}
+
+TEST_F(WorkerStory, ACopyOfAGrantChangesNothingANewFenceStartsOver) {
+  Welcome();
+  Assign(5, Rollout({0}, 1));
+  PolicyActs();
+  Assign(5, Rollout({0}, 1));
+  EXPECT_EQ(evaluate_.size(), 1u);
+  EXPECT_TRUE(asked_.empty());
+  Assign(5, Rollout({0}, 1), 2);
+  Judge(CorrectAt(2));  // of the old attempt
+  EXPECT_TRUE(Sent<TrajectoryResult>().empty());
+  PolicyActs();
+  Judge(CorrectAt(2));
+  ASSERT_EQ(Sent<TrajectoryResult>().size(), 1u);
+  EXPECT_EQ(Sent<TrajectoryResult>()[0].fence, (Fence{1, 2}));
+}
+
+TEST_F(WorkerStory, AnEpisodeWhoseResultStillWaitsIsNotRunAgain) {
+  Welcome();
+  Assign(5, Rollout({0, 1}, 1));
+  PolicyActs();
+  Judge(CorrectAt(2));
+  Judge(Infrastructure{InfrastructureKind::kDeviceLost, ""});
+  Judge(Infrastructure{InfrastructureKind::kDeviceLost, ""});
+  Assign(5, Rollout({0, 1}, 1), 2);
+  ASSERT_EQ(asked_.size(), 1u);
+  EXPECT_EQ(std::get<ActRequest>(asked_[0]).episodes.size(), 1u);
+  PolicyActs();
+  Judge(CorrectAt(2));
+  EXPECT_EQ(core_.spooled(), 2u);
+}
+
+TEST_F(WorkerStory, AJobPastItsTotalDeadlineFails) {
+  Welcome();
+  Assign(5, Rollout({0}, 1));
+  for (int i = 0; i < 250; ++i) {
+    Pass(4s);
+    Hear(HeartbeatReply{1});
+  }
+  ASSERT_EQ(Sent<JobFailed>().size(), 1u);
+  EXPECT_NE(Sent<JobFailed>()[0].detail.find("deadline"), std::string::npos);
+}
+
+TEST_F(WorkerStory, RefusesWhatItCannotDo) {
+  Welcome();
+  RolloutJob job = Rollout({0}, 1);
+  job.policy = "decoder";
+  Assign(5, job);
+  ASSERT_EQ(Sent<JobFailed>().size(), 1u);
+  Hear(AssignJob{.job = JobId(6), .fence = {1, 1}, .device_index = 3, .total_deadline = 9s,
+                 .body = Rollout({0}, 1)});
+  ASSERT_EQ(Sent<JobFailed>().size(), 2u);
+  EXPECT_EQ(Sent<JobFailed>()[1].kind, InfrastructureKind::kDeviceLost);
+}
+
+// ---- the policy and its weights
+
+TEST_F(WorkerStory, JobsTakeTurnsAtThePolicy) {
+  Welcome();
+  Assign(1, Rollout({0, 1}, 8));
+  RolloutJob other = Rollout({0}, 8);
+  other.group = GroupId(10);
+  Assign(2, other);
+  EXPECT_EQ(asked_.size(), 1u) << "one question at a time";
+  PolicyActs();
+  Judge(CorrectAt(1));
+  ASSERT_EQ(asked_.size(), 1u);
+  PolicyActs();  // job 2, though job 1 waits as well
+  ASSERT_EQ(asked_.size(), 1u);
+  EXPECT_EQ(std::get<ActRequest>(asked_[0]).episodes[0].turns.size(), 1u);
+}
+
+TEST_F(WorkerStory, APolicyThatCannotActFailsTheJobWithItsReason) {
+  Welcome();
+  Assign(5, Rollout({0}, 1));
+  uint64_t id = std::get<ActRequest>(asked_.front()).id;
+  Happens(PolicyReplied{ActReply{.id = id, .problem = "no family fits s/t"}});
+  ASSERT_EQ(Sent<JobFailed>().size(), 1u);
+  EXPECT_NE(Sent<JobFailed>()[0].detail.find("no family fits"), std::string::npos);
+}
+
+TEST_F(WorkerStory, AsksAgainWhenThePolicyDiesAndGivesTheJobUpAfterThree) {
+  Welcome();
+  Assign(5, Rollout({0}, 1));
+  for (int death = 0; death < 3; ++death) {
+    ASSERT_EQ(asked_.size(), 1u);
+    asked_.clear();
+    Happens(PolicyLost{"signal 9"});
+  }
+  EXPECT_EQ(Sent<JobFailed>().size(), 1u);
+  EXPECT_TRUE(asked_.empty());
+}
+
+WeightsAnnouncement Version(uint64_t step) {
+  return {.run = RunId(3), .version = {1, step}, .endpoint = "tcp://here:1", .size_bytes = 10,
+          .chunk_bytes = 4, .sha256 = "ab"};
+}
+
+TEST_F(WorkerStory, WaitsForTheWeightsThatAJobNeeds) {
+  Welcome();
+  RolloutJob job = Rollout({0}, 1);
+  job.min_version = {1, 5};
+  Assign(5, job);
+  EXPECT_TRUE(asked_.empty());
+  Hear(Version(5));
+  ASSERT_EQ(pulls_.size(), 1u);
+  Hear(Version(5));
+  EXPECT_EQ(pulls_.size(), 1u) << "one pull at a time";
+  Happens(WeightsPulled{RunId(3), {1, 5}, "/w/5"});
+  ASSERT_EQ(asked_.size(), 1u);
+  auto load = std::get<LoadWeights>(asked_[0]);
+  EXPECT_EQ(load.path, "/w/5");
+  EXPECT_TRUE(Sent<WeightsInUse>().empty());
+  asked_.clear();
+  Happens(PolicyReplied{WeightsLoaded{.id = load.id, .run = RunId(3), .version = {1, 5}}});
+  ASSERT_EQ(Sent<WeightsInUse>().size(), 1u);
+  ASSERT_EQ(asked_.size(), 1u) << "now it may act";
+  PolicyActs({1, 5});
+  EXPECT_EQ(evaluate_.size(), 1u);
+}
+
+TEST_F(WorkerStory, WeightsOnDiskCountBeforeTheFirstJobTellsThePolicy) {
+  Welcome();
+  Hear(Version(5));
+  Happens(WeightsPulled{RunId(3), {1, 5}, "/w/5"});
+  ASSERT_EQ(Sent<WeightsInUse>().size(), 1u);
+  EXPECT_TRUE(asked_.empty());
+  RolloutJob job = Rollout({0}, 1);
+  job.min_version = {1, 5};
+  Assign(5, job);
+  ASSERT_EQ(asked_.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<LoadWeights>(asked_[0]));
+}
+
+TEST_F(WorkerStory, LoadsBetweenTurnsAndNeverGoesBack) {
+  Welcome();
+  Assign(5, Rollout({0}, 4));
+  Hear(Version(6));
+  Happens(WeightsPulled{RunId(3), {1, 6}, "/w/6"});
+  ASSERT_EQ(asked_.size(), 1u) << "the act is still out";
+  PolicyActs();
+  ASSERT_EQ(asked_.size(), 1u);
+  auto load = std::get<LoadWeights>(asked_[0]);
+  asked_.clear();
+  Happens(PolicyReplied{WeightsLoaded{.id = load.id, .run = RunId(3), .version = {1, 6}}});
+  pulls_.clear();
+  Hear(Version(4));
+  EXPECT_TRUE(pulls_.empty()) << "an older announcement";
+  EXPECT_EQ(Sent<WeightsInUse>().back().version, (PolicyVersion{1, 6})) << "told once more";
+}
+
+TEST_F(WorkerStory, AFreshPolicyIsGivenItsWeightsAgain) {
+  Welcome();
+  RolloutJob job = Rollout({0}, 4);
+  job.min_version = {1, 5};
+  Assign(5, job);
+  Hear(Version(5));
+  Happens(WeightsPulled{RunId(3), {1, 5}, "/w/5"});
+  Happens(PolicyReplied{WeightsLoaded{
+      .id = std::get<LoadWeights>(asked_.front()).id, .run = RunId(3), .version = {1, 5}}});
+  asked_.clear();
+  Happens(PolicyLost{"signal 11"});
+  ASSERT_EQ(asked_.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<LoadWeights>(asked_[0]));
+}
+
+TEST_F(WorkerStory, APolicyThatForgotItsWeightsLoadsThemBeforeItIsAskedAgain) {
+  Welcome();
+  RolloutJob job = Rollout({0}, 4);
+  job.min_version = {1, 5};
+  Assign(5, job);
+  Hear(Version(5));
+  Happens(WeightsPulled{RunId(3), {1, 5}, "/w/5"});
+  Happens(PolicyReplied{WeightsLoaded{
+      .id = std::get<LoadWeights>(asked_.front()).id, .run = RunId(3), .version = {1, 5}}});
+  asked_.pop_front();
+  PolicyActs({0, 0});
+  EXPECT_TRUE(evaluate_.empty());
+  ASSERT_EQ(asked_.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<LoadWeights>(asked_[0]));
+}
+
+TEST_F(WorkerStory, PullsAgainAfterAFailedPullOrLoad) {
+  Welcome();
+  Assign(5, Rollout({0}, 1));
+  asked_.clear();
+  Hear(Version(5));
+  Happens(WeightsPullFailed{RunId(3), {1, 5}, "sha256 does not match"});
+  EXPECT_EQ(pulls_.size(), 1u);
+  Pass(3s);
+  ASSERT_EQ(pulls_.size(), 2u);
+  Happens(PolicyLost{"so that nothing is out"});
+  asked_.clear();
+  Happens(PolicyLost{""});
+  Happens(WeightsPulled{RunId(3), {1, 5}, "/w/5"});
+  asked_.clear();
+  Happens(PolicyLost{""});
+  ASSERT_FALSE(asked_.empty());
+  auto load = std::get<LoadWeights>(asked_.back());
+  Happens(PolicyReplied{WeightsLoaded{.id = load.id, .run = RunId(3), .version = {1, 5},
+                                      .problem = "not a safetensors file"}});
+  Pass(3s);
+  EXPECT_EQ(pulls_.size(), 3u);
+}
+
+// ---- evaluation jobs
+
+TEST_F(WorkerStory, JudgesAListOfCandidates) {
+  Welcome();
+  EvaluationJob job{.candidates = std::vector<std::string>(20, "text")};
+  Assign(5, job);
+  EXPECT_EQ(evaluate_.size(), 16u) << "a bounded window";
+  for (int i = 0; i < 20; ++i) Judge(CorrectAt(2));
+  auto results = Sent<EvaluationResult>();
+  ASSERT_EQ(results.size(), 20u);
+  std::set<uint32_t> seen;
+  for (const auto& result : results) seen.insert(result.index);
+  EXPECT_EQ(seen.size(), 20u);
+  for (uint32_t i = 0; i < 20; ++i) Hear(AckEvaluation{JobId(5), i});
+  EXPECT_EQ(core_.jobs(), 0u);
+}
+
+TEST_F(WorkerStory, AnEvaluationThatStaysInfrastructureIsReportedAsThat) {
+  Welcome();
+  Assign(5, EvaluationJob{.candidates = {"text"}});
+  Judge(Infrastructure{InfrastructureKind::kTooNoisy, ""});
+  Judge(Infrastructure{InfrastructureKind::kTooNoisy, ""});
+  ASSERT_EQ(Sent<EvaluationResult>().size(), 1u);
+  EXPECT_TRUE(IsInfrastructure(Sent<EvaluationResult>()[0].evaluation.outcome));
+}
+
+// ---- bounds and leaving
+
+TEST_F(WorkerStory, ProgressIsBounded) {
+  Welcome();
+  Assign(5, EvaluationJob{.candidates = std::vector<std::string>(16, "text")});
+  for (int i = 0; i < 16; ++i) Judge(CorrectAt(2));
+  EXPECT_EQ(Sent<Progress>().size(), 1u);
+  Pass(1s);
+  ASSERT_EQ(Sent<Progress>().size(), 2u);
+  EXPECT_EQ(Sent<Progress>()[1].evaluations, 16u);
+}
+
+TEST(WorkerSpoolLimit, AFullSpoolHoldsNewTurnsBack) {
+  WorkerCoreOptions options;
+  options.devices = {DeviceFacts{}};
+  options.policies = {"random"};
+  options.spool_limit = 1;
+  WorkerCore core(options);
+  TimePoint now{};
+  core.Step(now, Started{});
+  core.Step(now, Heard{WelcomeWorker{.epoch = 1, .heartbeat = 1s, .lease = 10s}});
+  auto effects = core.Step(now, Heard{AssignJob{.job = JobId(1), .fence = {1, 1},
+      .total_deadline = 100s, .body = EvaluationJob{.candidates = {"a"}}}});
+  uint64_t id = 0;
+  for (auto& e : effects) if (auto* ev = std::get_if<Evaluate>(&e)) id = ev->id;
+  ASSERT_NE(id, 0u);
+  core.Step(now, Evaluated{.id = id, .evaluation = {.outcome = CorrectAt(2)}});
+  ASSERT_EQ(core.spooled(), 1u);
+  auto begins = [](const WorkerEffects& all) {
+    return std::any_of(all.begin(), all.end(),
+                       [](const auto& e) { return std::holds_alternative<Evaluate>(e); });
+  };
+  EXPECT_FALSE(begins(core.Step(now, Heard{AssignJob{.job = JobId(2), .fence = {1, 1},
+      .total_deadline = 100s, .body = EvaluationJob{.candidates = {"b"}}}})));
+  EXPECT_TRUE(begins(core.Step(now, Heard{AckEvaluation{JobId(1), 0}})));
+}
+
+TEST_F(WorkerStory, DrainsByFinishingWhatItHolds) {
+  Welcome();
+  Assign(5, Rollout({0}, 1));
+  PolicyActs();
+  Happens(DrainRequested{60s});
+  EXPECT_EQ(Sent<Leaving>().size(), 1u);
+  Assign(6, Rollout({0}, 1));
+  ASSERT_EQ(Sent<JobFailed>().size(), 1u);
+  EXPECT_EQ(Sent<JobFailed>()[0].kind, InfrastructureKind::kWorkerLost);
+  Judge(CorrectAt(2));
+  EXPECT_FALSE(exit_) << "the result is not acknowledged yet";
+  Hear(AckTrajectory{{RunId(3), GroupId(9), 0}});
+  ASSERT_TRUE(exit_);
+  EXPECT_EQ(exit_->status, 0);
+}
+
+TEST_F(WorkerStory, HandsBackWhatItCannotFinishWithinTheGrace) {
+  Welcome();
+  Assign(5, Rollout({0}, 1));
+  Happens(DrainRequested{5s});
+  Pass(6s);
+  ASSERT_EQ(Sent<JobFailed>().size(), 1u);
+  EXPECT_EQ(Sent<JobFailed>()[0].job, JobId(5));
+  ASSERT_TRUE(exit_);
+  EXPECT_EQ(exit_->status, 0);
+}
+
+TEST(WorkerDeterminism, TheSameEventsGiveTheSameEffects) {
+  auto play = [] {
+    WorkerCoreOptions options;
+    options.devices = {DeviceFacts{}};
+    options.policies = {"random"};
+    WorkerCore core(options);
+    WorkerEffects all;
+    TimePoint now{};
+    Random random(11);
+    std::vector<uint64_t> open;
+    std::vector<ActRequest> asks;
+    auto step = [&](WorkerEvent event) {
+      for (auto& effect : core.Step(now, std::move(event))) {
+        if (auto* e = std::get_if<Evaluate>(&effect)) open.push_back(e->id);
+        if (auto* a = std::get_if<AskPolicy>(&effect)) asks.push_back(std::get<ActRequest>(a->message));
+        all.push_back(std::move(effect));
+      }
+    };
+    step(Started{});
+    step(Heard{WelcomeWorker{.epoch = 1, .heartbeat = 1s, .lease = 10s}});
+    for (uint64_t id = 1; id < 40; ++id) {
+      RolloutJob job{.run = RunId(1), .group = GroupId(id), .policy = "random",
+                     .episodes = {0, 1, 2}, .turns = 2, .seed = id};
+      step(Heard{AssignJob{.job = JobId(id), .fence = {1, 1}, .total_deadline = 50s, .body = job}});
+      for (int i = 0; i < 12; ++i) {
+        now += std::chrono::milliseconds(random.Below(300));
+        if (!asks.empty()) {
+          ActReply reply{.id = asks.back().id};
+          reply.actions.resize(asks.back().episodes.size());
+          asks.pop_back();
+          step(PolicyReplied{reply});
+        }
+        if (!open.empty()) {
+          size_t pick = random.Below(open.size());
+          uint64_t chosen = open[pick];
+          open.erase(open.begin() + static_cast<std::ptrdiff_t>(pick));
+          Outcome outcome = random.Chance(0.2)
+              ? Outcome(Infrastructure{InfrastructureKind::kTooNoisy, ""}) : CorrectAt(2);
+          step(Evaluated{.id = chosen, .evaluation = {.outcome = outcome}});
+        }
+        if (random.Chance(0.1)) step(Heard{Unknown{}});
+        if (random.Chance(0.5)) step(Heard{WelcomeWorker{.epoch = 1, .heartbeat = 1s, .lease = 10s}});
+      }
+    }
+    return all;
+  };
+  WorkerEffects first = play();
+  EXPECT_GT(first.size(), 500u);
+  EXPECT_EQ(first, play());
+}
+
+}  // namespace
+}  // namespace warpsmith

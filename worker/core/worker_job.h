@@ -1,0 +1,53 @@
+// A job that this worker holds: what of it is under way. Pure; worker_core.cc drives it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/model/worker_protocol.h"
+#include "worker/core/episode.h"
+
+namespace warpsmith {
+
+struct RolloutWork {
+  RolloutJob job;
+  std::vector<EpisodeRun> episodes;
+};
+
+struct EvaluationWork {
+  EvaluationJob job;
+  std::vector<int> tries;   // one a candidate: evaluations that ended in infrastructure
+  size_t next = 0;          // candidates below it were begun
+  size_t open = 0;          // begun and not ended
+};
+
+struct WorkerJob {
+  JobId id;
+  Fence fence;
+  int device_index = 0;
+  TimePoint deadline;                  // of the whole attempt
+  uint64_t evaluations = 0;
+  bool moved = false;                  // something happened since the last Progress
+  TimePoint progress_at{};             // earliest next Progress
+  int policy_failures = 0;
+  std::variant<RolloutWork, EvaluationWork> work;
+
+  // Nothing left to run; results may still wait for their acknowledgement.
+  bool Finished() const;
+};
+
+inline bool WorkerJob::Finished() const {
+  if (const auto* rollout = std::get_if<RolloutWork>(&work)) {
+    for (const EpisodeRun& episode : rollout->episodes) {
+      if (episode.state() != EpisodeRun::State::kEnded) return false;
+    }
+    return true;
+  }
+  const auto& list = std::get<EvaluationWork>(work);
+  return list.next == list.job.candidates.size() && list.open == 0;
+}
+
+}  // namespace warpsmith

@@ -1,0 +1,64 @@
+// Which weights of which run are announced, on disk, and loaded in the policy child. Pure.
+//
+// A run's weights move announced -> pulled -> loaded; each only forwards. They are loaded once the kind
+// of the run's policy is known, which its first job tells; until then being on disk counts as in use.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/model/child_protocol.h"
+#include "common/model/worker_protocol.h"
+
+namespace warpsmith {
+
+class WeightsBook {
+ public:
+  WeightsBook(Duration retry, size_t remembered) : retry_(retry), remembered_(remembered) {}
+
+  void KnowPolicy(RunId run, const std::string& policy);
+  // True: this very version is in use already, and the coordinator has not heard of it.
+  bool Announce(const WeightsAnnouncement& announcement);
+  // True: it counts as in use now.
+  bool Pulled(RunId run, PolicyVersion version, std::string path);
+  void PullFailed(TimePoint now, RunId run);
+  void Loaded(RunId run, PolicyVersion version);
+  // The file was refused: it is pulled again.
+  void LoadFailed(TimePoint now, RunId run);
+  // The policy child is a fresh one, or has forgotten this run.
+  void Unloaded();
+  void Unloaded(RunId run);
+
+  PolicyVersion loaded(RunId run) const;
+  // What the coordinator may count on: one a run that has any.
+  std::vector<WeightsInUse> InUse() const;
+
+  // The next weights to pull; marks them as being pulled.
+  std::optional<WeightsAnnouncement> NextPull(TimePoint now);
+  // The next to load, with id 0.
+  std::optional<LoadWeights> NextLoad() const;
+  std::optional<TimePoint> NextDeadline() const;
+
+ private:
+  struct Entry {
+    std::string policy;
+    WeightsAnnouncement announced;
+    PolicyVersion pulled;
+    std::string path;
+    PolicyVersion loaded;
+    bool pulling = false;
+    TimePoint retry_at{};
+    uint64_t touched = 0;
+  };
+  Entry& Touch(RunId run);
+
+  Duration retry_;
+  size_t remembered_;
+  uint64_t touches_ = 0;
+  std::map<RunId, Entry> runs_;
+};
+
+}  // namespace warpsmith
