@@ -1,0 +1,153 @@
+#include "learner/core/batches.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "learner/core/advantages.h"
+
+namespace warpsmith {
+
+void PolicyLine::Advance(PolicyVersion next) {
+  CHECK(next > current_ && next.step >= current_.step, "a line goes forward");
+  if (next.incarnation != current_.incarnation) ancestors_.push_back(current_);
+  current_ = next;
+}
+
+bool PolicyLine::Contains(const PolicyVersion& version) const {
+  if (version == PolicyVersion{}) return true;
+  if (version.incarnation == current_.incarnation) return version.step <= current_.step;
+  return std::any_of(ancestors_.begin(), ancestors_.end(), [&](const PolicyVersion& last) {
+    return last.incarnation == version.incarnation && version.step <= last.step;
+  });
+}
+
+bool Batches::IsKnown(uint64_t seq) const {
+  return watermark_.Contains(seq) || pending_.contains(seq) ||
+         std::any_of(gone_.begin(), gone_.end(),
+                     [&](const ConsumedTrajectory& gone) { return gone.publish_seq == seq; });
+}
+
+bool Batches::Add(uint64_t seq, Trajectory trajectory) {
+  if (IsKnown(seq)) return false;
+  ++seen_[trajectory.id.group];
+  pending_.emplace(seq, std::move(trajectory));
+  return true;
+}
+
+bool Batches::Drop(uint64_t seq) {
+  if (IsKnown(seq)) return false;
+  gone_.push_back({.publish_seq = seq, .fate = Fate::kDropped});
+  return true;
+}
+
+void Batches::Consume(uint64_t seq, Fate fate, Batch& batch) {
+  CHECK(watermark_.Add(seq), "a trajectory is consumed once");
+  batch.consumed.push_back({.publish_seq = seq, .fate = fate});
+}
+
+void Batches::GiveUp(uint64_t seq, Fate fate) {
+  gone_.push_back({.publish_seq = seq, .fate = fate});
+  pending_.erase(seq);
+}
+
+Batches::Groups Batches::Sieve(const PolicyLine& line) {
+  Groups groups;
+  for (auto it = pending_.begin(); it != pending_.end();) {
+    const auto& [seq, trajectory] = *it++;
+    if (!IsTrainable(trajectory)) {
+      GiveUp(seq, Fate::kDropped);
+      continue;
+    }
+    const PolicyVersion oldest = trajectory.OldestVersion();
+    if (!line.Contains(oldest) ||
+        line.StepsBehind(oldest) > static_cast<uint64_t>(algorithm_.staleness)) {
+      GiveUp(seq, Fate::kStale);
+      continue;
+    }
+    groups[trajectory.id.group].push_back(seq);
+  }
+  std::erase_if(groups, [&](const auto& group) {
+    const bool alone = group.second.size() < 2 && IsWhole(group.first);
+    if (alone) GiveUp(group.second.front(), Fate::kDropped);
+    return alone;
+  });
+  return groups;
+}
+
+bool Batches::IsWhole(const GroupId& group) const {
+  const auto seen = seen_.find(group);
+  return seen != seen_.end() && seen->second >= algorithm_.group;
+}
+
+void Batches::Take(const std::vector<std::vector<uint64_t>>& groups, Batch& batch) {
+  for (const ConsumedTrajectory& gone : gone_) Consume(gone.publish_seq, gone.fate, batch);
+  gone_.clear();
+  std::vector<uint64_t> numbers;
+  for (const auto& group : groups) numbers.insert(numbers.end(), group.begin(), group.end());
+  std::sort(numbers.begin(), numbers.end());
+  for (const uint64_t seq : numbers) {
+    const auto found = pending_.find(seq);
+    Consume(seq, Fate::kTrained, batch);
+    batch.trajectories.push_back(std::move(found->second));
+    pending_.erase(found);
+  }
+}
+
+std::optional<Batch> Batches::Cut(const PolicyLine& line) {
+  Batch batch;
+  const Groups groups = Sieve(line);
+  std::vector<std::vector<uint64_t>> whole, all;
+  for (const auto& [id, numbers] : groups) {
+    if (numbers.size() < 2) continue;  // no peers: nothing to compare with
+    all.push_back(numbers);
+    if (IsWhole(id)) whole.push_back(numbers);
+  }
+  const auto oldest_first = [](const auto& a, const auto& b) { return a.front() < b.front(); };
+  const auto wanted = static_cast<size_t>(algorithm_.batch_episodes);
+  for (auto* candidates : {&whole, &all}) {
+    std::sort(candidates->begin(), candidates->end(), oldest_first);
+    size_t total = 0, enough = 0, taken = 0;
+    for (const auto& numbers : *candidates) {
+      total += numbers.size();
+      if (taken < wanted) {
+        taken += numbers.size();
+        ++enough;
+      }
+    }
+    const bool patient = candidates == &all && algorithm_.staleness > 0;
+    if (total < (patient ? wanted + wanted / 2 : wanted)) continue;
+    candidates->resize(enough);
+    Take(*candidates, batch);
+    return batch;
+  }
+  return std::nullopt;
+}
+
+std::optional<Batch> Batches::CutRest(const PolicyLine& line) {
+  if (pending() == 0) return std::nullopt;
+  Batch batch;
+  std::vector<std::vector<uint64_t>> rest;
+  for (auto& [id, numbers] : Sieve(line)) {
+    if (numbers.size() >= 2) {
+      rest.push_back(numbers);
+      continue;
+    }
+    GiveUp(numbers.front(), Fate::kDropped);
+  }
+  Take(rest, batch);
+  return batch;
+}
+
+bool Batches::HasAllBelow(uint64_t end) const {
+  uint64_t known = pending_.size() + gone_.size();
+  for (auto it = pending_.lower_bound(end); it != pending_.end(); ++it) --known;
+  for (const ConsumedTrajectory& gone : gone_)
+    if (gone.publish_seq >= end) --known;
+  const TrainingWatermark consumed = watermark_.Save();
+  known += std::min(consumed.below, end);
+  for (const uint64_t seq : consumed.exceptions)
+    if (seq < end) ++known;
+  return known >= end;
+}
+
+}  // namespace warpsmith
