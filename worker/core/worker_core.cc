@@ -21,10 +21,6 @@ constexpr Duration kLeastHeartbeat = std::chrono::milliseconds(5);
 // Jobs above the capacity that are still taken: a grant may cross a result on the wire.
 constexpr size_t kCapacitySlack = 2;
 
-std::string Name(const WorkerJob& job) {
-  return "job=" + std::to_string(job.id.value()) + " attempt=" + std::to_string(job.fence.attempt);
-}
-
 }  // namespace
 
 struct WorkerCore::Impl {
@@ -79,7 +75,20 @@ struct WorkerCore::Impl {
   // ---- small verbs
 
   void Send(WorkerMessage message) { effects.push_back(SendMessage{std::move(message)}); }
-  void Say(std::string text) { effects.push_back(Note{std::move(text)}); }
+  void Say(std::string event, std::vector<std::pair<std::string, std::string>> fields) {
+    effects.push_back(Note{std::move(event), std::move(fields)});
+  }
+  void SayJob(const char* event, const WorkerJob& job, const std::string& why = {}) {
+    Say(event, {{"job", std::to_string(job.id.value())},
+                {"attempt", std::to_string(job.fence.attempt)},
+                {"why", why}});
+  }
+  void SayWeights(const char* event, RunId run, PolicyVersion version,
+                  const std::string& why = {}) {
+    Say(event, {{"run", std::to_string(run.value())},
+                {"version", ToString(version)},
+                {"why", why}});
+  }
 
   WorkerJob* Find(JobId id) {
     auto it = jobs.find(id);
@@ -134,7 +143,7 @@ struct WorkerCore::Impl {
       spool.SendAllAgain(now);
       for (const WeightsInUse& in_use : weights.InUse()) Send(in_use);
       if (drain_deadline) Send(Leaving{});
-      Say("registered epoch=" + std::to_string(epoch) + " jobs=" + std::to_string(jobs.size()));
+      Say("registered", {{"epoch", std::to_string(epoch)}, {"jobs", std::to_string(jobs.size())}});
     }
   }
 
@@ -177,7 +186,8 @@ struct WorkerCore::Impl {
     if (auto* rollout = std::get_if<RolloutJob>(&assign.body)) {
       if (std::find(options.policies.begin(), options.policies.end(), rollout->policy) ==
           options.policies.end()) {
-        return refuse(InfrastructureKind::kInternal, "the worker runs no policy " + rollout->policy);
+        return refuse(InfrastructureKind::kInternal,
+                      "the worker runs no policy " + rollout->policy);
       }
       weights.KnowPolicy(rollout->run, rollout->policy);
       RolloutWork work{.job = std::move(*rollout)};
@@ -193,7 +203,7 @@ struct WorkerCore::Impl {
       job.work = std::move(work);
     }
     spool.Refence(job.id, job.fence);
-    Say("job began " + Name(job));
+    SayJob("job_began", job);
     jobs.emplace(job.id, std::move(job));
     Retire(assign.job);
   }
@@ -207,7 +217,7 @@ struct WorkerCore::Impl {
   void Drop(JobId id, const std::string& why) {
     WorkerJob* job = Find(id);
     if (!job) return;
-    if (!job->Finished()) Say("job dropped " + Name(*job) + " why=\"" + why + "\"");
+    if (!job->Finished()) SayJob("job_dropped", *job, why);
     if (ask && ask->job == id) ask->job.reset();
     std::erase_if(evaluations, [&](const auto& item) { return item.second.job == id; });
     jobs.erase(id);
@@ -217,7 +227,7 @@ struct WorkerCore::Impl {
     WorkerJob* job = Find(id);
     if (!job) return;
     FlushSpool();  // what it finished goes out before the word that it failed
-    Say("job failed " + Name(*job) + " kind=" + ToString(kind) + " why=\"" + detail + "\"");
+    SayJob("job_failed", *job, detail);
     Send(JobFailed{id, job->fence, kind, detail});
     Drop(id, "failed");
   }
@@ -355,14 +365,12 @@ struct WorkerCore::Impl {
     if (!ask || !ask->load || ask->id != reply.id) return;
     LoadWeights load = *std::exchange(ask, std::nullopt)->load;
     if (!reply.problem.empty()) {
-      Say("weights refused run=" + std::to_string(load.run.value()) +
-          " version=" + ToString(load.version) + " why=\"" + reply.problem + "\"");
+      SayWeights("weights_refused", load.run, load.version, reply.problem);
       weights.LoadFailed(now, load.run);
       return;
     }
     weights.Loaded(load.run, load.version);
-    Say("weights in use run=" + std::to_string(load.run.value()) +
-        " version=" + ToString(load.version));
+    SayWeights("weights_in_use", load.run, load.version);
     Send(WeightsInUse{load.run, weights.loaded(load.run)});
   }
 
@@ -397,8 +405,7 @@ struct WorkerCore::Impl {
   }
 
   void On(const WeightsPullFailed& event) {
-    Say("weights pull failed run=" + std::to_string(event.run.value()) +
-        " version=" + ToString(event.version) + " why=\"" + event.why + "\"");
+    SayWeights("weights_pull_failed", event.run, event.version, event.why);
     weights.PullFailed(now, event.run);
   }
 
@@ -440,7 +447,7 @@ struct WorkerCore::Impl {
 
   void BeginDrain(Duration grace) {
     if (!drain_deadline) {
-      Say("draining jobs=" + std::to_string(jobs.size()));
+      Say("draining", {{"jobs", std::to_string(jobs.size())}});
       Send(Leaving{});
     }
     TimePoint deadline = now + grace;
@@ -478,8 +485,8 @@ struct WorkerCore::Impl {
     if (link == Link::kRegistering && now >= register_at) Register();
     if (link != Link::kDown && lease > Duration::zero() && now - last_heard >= lease &&
         (link == Link::kRegistered || !jobs.empty())) {
-      Say("fenced: no word from the coordinator for a lease time, jobs=" +
-          std::to_string(jobs.size()));
+      Say("fenced", {{"jobs", std::to_string(jobs.size())},
+                     {"why", "no word from the coordinator for a lease time"}});
       while (!jobs.empty()) Drop(jobs.begin()->first, "fenced");
       if (link == Link::kRegistered) BeginRegistering();
     }

@@ -3,22 +3,23 @@
 //   effects = core.Step(now, event)    what happened -> what the shell must do, in this order
 //   core.NextDeadline()                when to Step with Tick at the latest
 //
-// Pure: no I/O, clock, thread, log or ambient randomness. The same events at the same times give the
-// same effects, byte for byte, so that a simulation can drive it with faults.
+// Pure: no I/O, clock, thread, log or ambient randomness. The same events at the same times give
+// the same effects, byte for byte, so that a simulation can drive it with faults.
 //
 // The life of a job: AssignJob -> its episodes run side by side, each a state machine of T turns
-// (policy -> evaluation -> reward) -> one TrajectoryResult an episode, kept in the spool and sent again
-// until acknowledged. The job is held (named at registration) until all its results are acknowledged.
+// (policy -> evaluation -> reward) -> one TrajectoryResult an episode, kept in the spool and sent
+// again until acknowledged. The job is held (named at registration) until all its results are
+// acknowledged.
 //
 // What it promises:
-//  - an action's sampling seed is MixSeed({job seed, episode, turn}): a retry samples the same actions
-//    from the same weights;
+//  - an action's sampling seed is MixSeed({job seed, episode, turn}): a retry samples the same
+//    actions from the same weights;
 //  - an infrastructure outcome is tried once more here; then the episode ends with that turn masked
 //    (reward 0), or, if the device is gone, the job fails;
-//  - one request to the policy at a time; weights are loaded between requests, never older ones over
-//    newer, and a job waits until the policy has its min_version;
-//  - after a lease time without a word from the coordinator it fences itself: unfinished episodes are
-//    dropped, finished results stay in the spool;
+//  - one request to the policy at a time; weights are loaded between requests, never older ones
+//    over newer, and a job waits until the policy has its min_version;
+//  - after a lease time without a word from the coordinator it fences itself: unfinished episodes
+//    are dropped, finished results stay in the spool;
 //  - late answers to work that was dropped are ignored.
 #pragma once
 
@@ -37,20 +38,20 @@
 namespace warpsmith {
 
 struct WorkerCoreOptions {
-  std::string name;                                        // host name and pid, for people
+  std::string name;                                     // host name and pid, for people
   std::vector<DeviceFacts> devices;
   std::vector<std::string> policies;
-  uint32_t capacity = 2;                                   // jobs held at once
-  Duration register_retry = std::chrono::seconds(1);       // doubles up to eight times
-  Duration resend_after = std::chrono::seconds(2);         // unacknowledged results
-  size_t resend_burst = 32;                                // results resent in one Step
-  Duration progress_interval = std::chrono::milliseconds(250);  // Progress of a job at most so often
-  size_t spool_limit = 1024;                               // results; above it no new turn begins
-  Duration weights_retry = std::chrono::seconds(2);        // after a pull or a load that failed
-  int policy_failures = 3;                                 // deaths of the policy under one job
-  int sick_jobs = 5;                                       // jobs lost to a device in a row: give up
-  size_t evaluation_window = 16;                           // candidates of one evaluation job at once
-  size_t runs_remembered = 64;                             // whose weights are known
+  uint32_t capacity = 2;                                // jobs held at once
+  Duration register_retry = std::chrono::seconds(1);    // doubles up to eight times
+  Duration resend_after = std::chrono::seconds(2);      // unacknowledged results
+  size_t resend_burst = 32;                             // results resent in one Step
+  Duration progress_interval = std::chrono::milliseconds(250); // least between two of a job
+  size_t spool_limit = 1024;                            // results; above it no new turn begins
+  Duration weights_retry = std::chrono::seconds(2);     // after a pull or a load that failed
+  int policy_failures = 3;                              // deaths of the policy under one job
+  int sick_jobs = 5;                                    // jobs lost to a device in a row: give up
+  size_t evaluation_window = 16;                        // candidates of one evaluation job at once
+  size_t runs_remembered = 64;                          // whose weights are known
 };
 
 // ---- events
@@ -63,11 +64,11 @@ struct Evaluated {                                   // answers Evaluate
   int64_t wall_clock_ms = 0;                         // for the record
 };
 struct PolicyReplied { FromPolicy message; };        // answers AskPolicy
-struct PolicyLost { std::string why; };              // the child died; a fresh one is there, unloaded
+struct PolicyLost { std::string why; };              // a fresh child is there, unloaded
 struct WeightsPulled {                               // answers PullWeights
   RunId run;
   PolicyVersion version;
-  std::string path;                                  // stays until a newer one of the run is in use
+  std::string path;                                  // stays until a newer one is in use
 };
 struct WeightsPullFailed {
   RunId run;
@@ -77,8 +78,8 @@ struct WeightsPullFailed {
 struct DrainRequested { Duration grace{}; };         // stop: finish, or hand back within the grace
 struct Tick {};
 
-using WorkerEvent = std::variant<Started, Heard, Evaluated, PolicyReplied, PolicyLost, WeightsPulled,
-                                 WeightsPullFailed, DrainRequested, Tick>;
+using WorkerEvent = std::variant<Started, Heard, Evaluated, PolicyReplied, PolicyLost,
+                                 WeightsPulled, WeightsPullFailed, DrainRequested, Tick>;
 
 // ---- effects
 
@@ -105,10 +106,12 @@ struct PullWeights {
 };
 // Something that people want to read in the log.
 struct Note {
-  std::string text;                                  // event key=value ...
+  std::string event;
+  std::vector<std::pair<std::string, std::string>> fields;  // those with an empty value say nothing
   bool operator==(const Note&) const = default;
 };
-// The worker has nothing left to do. 0: as asked; 2: the coordinator refused it; 3: its devices are sick.
+// The worker has nothing left to do. 0: as asked; 2: the coordinator refused it; 3: its devices are
+// sick.
 struct Exit {
   int status = 0;
   std::string why;

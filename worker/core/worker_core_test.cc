@@ -1,4 +1,5 @@
-// Stories of one worker: the test plays the coordinator, the policy and the evaluator, and moves time.
+// Stories of one worker: the test plays the coordinator, the policy and the evaluator, and moves
+// time.
 #include "worker/core/worker_core.h"
 
 #include <gtest/gtest.h>
@@ -612,7 +613,9 @@ TEST(WorkerDeterminism, TheSameEventsGiveTheSameEffects) {
     auto step = [&](WorkerEvent event) {
       for (auto& effect : core.Step(now, std::move(event))) {
         if (auto* e = std::get_if<Evaluate>(&effect)) open.push_back(e->id);
-        if (auto* a = std::get_if<AskPolicy>(&effect)) asks.push_back(std::get<ActRequest>(a->message));
+        if (auto* a = std::get_if<AskPolicy>(&effect)) {
+          asks.push_back(std::get<ActRequest>(a->message));
+        }
         all.push_back(std::move(effect));
       }
     };
@@ -639,7 +642,9 @@ TEST(WorkerDeterminism, TheSameEventsGiveTheSameEffects) {
           step(Evaluated{.id = chosen, .evaluation = {.outcome = outcome}});
         }
         if (random.Chance(0.1)) step(Heard{Unknown{}});
-        if (random.Chance(0.5)) step(Heard{WelcomeWorker{.epoch = 1, .heartbeat = 1s, .lease = 10s}});
+        if (random.Chance(0.5)) {
+          step(Heard{WelcomeWorker{.epoch = 1, .heartbeat = 1s, .lease = 10s}});
+        }
       }
     }
     return all;

@@ -1,5 +1,5 @@
-// Finished results that the coordinator has not acknowledged: kept whatever happens to their job, sent
-// again with growing delays. Pure.
+// Finished results that the coordinator has not acknowledged: kept whatever happens to their job,
+// sent again with growing delays. Pure.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // Which weights of which run are announced, on disk, and loaded in the policy child. Pure.
 //
-// A run's weights move announced -> pulled -> loaded; each only forwards. They are loaded once the kind
-// of the run's policy is known, which its first job tells; until then being on disk counts as in use.
+// A run's weights move announced -> pulled -> loaded; each only forwards. They are loaded once the
+// kind of the run's policy is known, which its first job tells; until then being on disk counts as
+// in use.
 #pragma once
 
 #include <map>

@@ -1,8 +1,9 @@
-// The real Evaluator: candidates are compiled in sandboxed compiler children and judged by an oracle
-// child with its runner children, one lane a device. Used by the worker and by `warpsmith eval`.
+// The real Evaluator: candidates are compiled in sandboxed compiler children and judged by an
+// oracle child with its runner children, one lane a device. Used by the worker and by `warpsmith
+// eval`.
 //
-// Threads: Submit and Devices from any thread; `done` is called on a compiler's or a lane's thread and
-// must not block. Destruction ends every child process, and calls what is still waiting with
+// Threads: Submit and Devices from any thread; `done` is called on a compiler's or a lane's thread
+// and must not block. Destruction ends every child process, and calls what is still waiting with
 // Infrastructure(worker_lost).
 #pragma once
 
@@ -35,7 +36,7 @@ struct EvaluationLimits {
   Duration oracle_start = std::chrono::seconds(90);
   Duration runner_start = std::chrono::seconds(30);
   Duration oracle_silence = std::chrono::seconds(180);  // outside stages; then it is hung
-  int deaths_to_quarantine = 3;                 // of oracles in a row, without an evaluation between
+  int deaths_to_quarantine = 3;                // of oracles in a row, without an evaluation between
   Duration restart_backoff = std::chrono::milliseconds(100);  // doubles with each death
   Duration quarantine = std::chrono::seconds(60);
 };
