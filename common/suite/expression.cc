@@ -16,8 +16,8 @@ bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 constexpr std::array<std::string_view, 3> kFunctions{"ceil_div", "min", "max"};
 
-// Parses and computes in one pass. Without names (`names` null) every name and every value counts as
-// 1 and arithmetic is not checked, so that only the grammar can fail.
+// Parses and computes in one pass. Without names (`names` null) every name and every value counts
+// as 1 and arithmetic is not checked, so that only the grammar can fail.
 class Parser {
  public:
   Parser(std::string_view text, const Names* names) : text_(text), names_(names) {}
@@ -29,7 +29,8 @@ class Parser {
                               kMaxExpressionBytes));
     const int64_t value = Sum(0);
     SkipSpace();
-    if (!problem_ && at_ < text_.size()) Stop(fmt::format("unexpected '{}'", Printable(text_[at_])));
+    if (!problem_ && at_ < text_.size())
+      Stop(fmt::format("unexpected '{}'", Printable(text_[at_])));
     if (problem_)
       return Fail(ErrorCode::kInvalidInput, fmt::format("in `{}`: {}", Excerpt(), *problem_));
     return value;
@@ -148,7 +149,8 @@ class Parser {
       }
     }
     if (at_ < text_.size() && (IsLetter(text_[at_]) || text_[at_] == '.'))
-      Stop(fmt::format("`{}` is not a whole number in decimal", text_.substr(begin, at_ - begin + 1)));
+      Stop(fmt::format("`{}` is not a whole number in decimal",
+                       text_.substr(begin, at_ - begin + 1)));
     return value;
   }
 
@@ -198,7 +200,8 @@ class Parser {
     const int64_t quotient = Apply('/', arguments[0], arguments[1]);
     const int64_t rest = Apply('%', arguments[0], arguments[1]);
     if (!names_ || problem_) return 1;
-    // Towards plus infinity also for negative values: a rest of the divisor's sign was cut off below.
+    // Towards plus infinity also for negative values: a rest of the divisor's sign was cut off
+    // below.
     return quotient + (rest != 0 && (rest > 0) == (arguments[1] > 0) ? 1 : 0);
   }
 

@@ -6,9 +6,9 @@
 //   primary := number | name | function '(' sum (',' sum)* ')' | '(' sum ')'
 //   functions: ceil_div(a, b), min(a, b, ...), max(a, b, ...)
 //
-// Values are 64-bit; `/` and `%` truncate towards zero as in C. Overflow, division by zero and a name
-// that is not in scope are errors, never a wrapped value. Texts over kMaxExpressionBytes and nesting
-// over kMaxExpressionDepth are refused before any work is done. All functions are pure.
+// Values are 64-bit; `/` and `%` truncate towards zero as in C. Overflow, division by zero and a
+// name that is not in scope are errors, never a wrapped value. Texts over kMaxExpressionBytes and
+// nesting over kMaxExpressionDepth are refused before any work is done. All functions are pure.
 #pragma once
 
 #include <cstdint>

@@ -14,17 +14,18 @@ namespace {
 constexpr size_t kMaxNameBytes = 256;
 constexpr int kMaxNameDepth = 4;
 
-constexpr std::array<std::string_view, 9> kFundamental{"unsigned", "signed", "char", "short", "int",
-                                                       "long",     "float",  "double", "bool"};
+constexpr std::array<std::string_view, 9> kFundamental{
+    "unsigned", "signed", "char", "short", "int", "long", "float", "double", "bool"};
 
 // Words of C++ that begin something else than a name.
 constexpr std::array<std::string_view, 48> kKeywords{
-    "alignas",   "alignof",  "asm",      "auto",     "break",    "case",     "catch",    "class",
-    "concept",   "const",    "consteval", "constexpr", "constinit", "continue", "decltype", "default",
-    "delete",    "do",       "else",     "enum",     "explicit", "export",   "extern",   "for",
-    "friend",    "goto",     "if",       "inline",   "mutable",  "namespace", "new",     "noexcept",
-    "operator",  "private",  "protected", "public",  "register", "requires", "return",   "sizeof",
-    "static",    "struct",   "switch",   "template", "this",     "throw",    "typename", "using"};
+    "alignas",  "alignof",   "asm",      "auto",      "break",     "case",      "catch",
+    "class",    "concept",   "const",    "consteval", "constexpr", "constinit", "continue",
+    "decltype", "default",   "delete",   "do",        "else",      "enum",      "explicit",
+    "export",   "extern",    "for",      "friend",    "goto",      "if",        "inline",
+    "mutable",  "namespace", "new",      "noexcept",  "operator",  "private",   "protected",
+    "public",   "register",  "requires", "return",    "sizeof",    "static",    "struct",
+    "switch",   "template",  "this",     "throw",     "typename",  "using"};
 
 template <size_t N>
 bool Contains(const std::array<std::string_view, N>& words, std::string_view word) {
@@ -61,8 +62,8 @@ class NameParser {
   std::string_view Word() {
     Peek();
     const size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 ||
-                                  text_[at_] == '_'))
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
       ++at_;
     return text_.substr(begin, at_ - begin);
   }
@@ -70,11 +71,12 @@ class NameParser {
   tl::unexpected<Error> Unexpected(std::string_view wanted) {
     const char c = Peek();
     const bool visible = c > 32 && c < 127;
-    return Fail(ErrorCode::kInvalidInput,
-                fmt::format("expected {} at {}", wanted,
-                            at_ >= text_.size() ? std::string("its end")
-                            : visible ? fmt::format("`{}`", c)
-                                      : fmt::format("byte {:#04x}", static_cast<unsigned char>(c))));
+    return Fail(
+        ErrorCode::kInvalidInput,
+        fmt::format("expected {} at {}", wanted,
+                    at_ >= text_.size() ? std::string("its end")
+                    : visible           ? fmt::format("`{}`", c)
+                              : fmt::format("byte {:#04x}", static_cast<unsigned char>(c))));
   }
 
   Status Name(int depth) {
@@ -82,7 +84,8 @@ class NameParser {
       const auto word = Word();
       if (!IsIdentifier(word)) return Unexpected("a name");
       if (Contains(kKeywords, word) || Contains(kFundamental, word))
-        return Fail(ErrorCode::kInvalidInput, fmt::format("`{}` is a word of C++, not a name", word));
+        return Fail(ErrorCode::kInvalidInput,
+                    fmt::format("`{}` is a word of C++, not a name", word));
     } while (Take("::"));
     return Peek() == '<' ? Arguments(depth) : Status{};
   }

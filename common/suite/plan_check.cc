@@ -12,8 +12,7 @@ Status Expressions(const std::vector<std::string>& texts, size_t at_least, size_
   if (texts.size() < at_least || texts.size() > at_most)
     return Fail(ErrorCode::kInvalidInput, fmt::format("{}: {} entries", what, texts.size()));
   for (const auto& text : texts) {
-    if (const auto status = CheckExpression(text); !status)
-      return Wrap(status.error(), what);
+    if (const auto status = CheckExpression(text); !status) return Wrap(status.error(), what);
   }
   return {};
 }
@@ -45,7 +44,8 @@ Status CheckPlan(const Plan& plan) {
     RETURN_IF_ERROR(Name(temp.name, "temps"));
     RETURN_IF_ERROR(Expressions(temp.shape, 0, 8, "shape"));
   }
-  if (plan.zero.size() > kMaxArguments) return Fail(ErrorCode::kInvalidInput, "zero: too many names");
+  if (plan.zero.size() > kMaxArguments)
+    return Fail(ErrorCode::kInvalidInput, "zero: too many names");
   for (const auto& name : plan.zero) RETURN_IF_ERROR(Name(name, "zero"));
   return {};
 }

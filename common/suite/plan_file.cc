@@ -29,7 +29,8 @@ struct PlanText {
 // What stands in the first block comment after the word `warpsmith`.
 Result<PlanText> FindPlan(std::string_view text) {
   constexpr std::string_view kAdvice =
-      "begin the text with a comment `/* warpsmith` that holds `launches:` in YAML and ends with `*/`";
+      "begin the text with a comment `/* warpsmith` that holds `launches:` in YAML and ends with "
+      "`*/`";
   size_t at = 0;
   while (at < text.size() && !text.substr(at).starts_with("/*")) {
     if (text.substr(at).starts_with("//"))
@@ -43,7 +44,8 @@ Result<PlanText> FindPlan(std::string_view text) {
     return Fail(ErrorCode::kInvalidInput, fmt::format("no launch plan: {}", kAdvice));
   const size_t end = text.find("*/", at + 2);
   if (end == std::string_view::npos)
-    return Fail(ErrorCode::kInvalidInput, "the first block comment never ends: write `*/` after it");
+    return Fail(ErrorCode::kInvalidInput,
+                "the first block comment never ends: write `*/` after it");
   auto body = text.substr(at + 2, end - at - 2);
   const size_t word = body.find_first_not_of(" \t\r\n*");
   if (word == std::string_view::npos || !body.substr(word).starts_with(kMarker))
@@ -88,17 +90,20 @@ std::vector<std::string> ReadSize(const YamlNode* node, const std::string& name,
 LaunchSpec ReadLaunch(const YamlNode& node, size_t number, YamlProblems* problems) {
   LaunchSpec launch;
   std::string what = fmt::format("launch {}", number);
-  const Fields fields(node, what, {"kernel", "grid", "block", "shared", "cluster", "args"}, problems);
+  const Fields fields(node, what, {"kernel", "grid", "block", "shared", "cluster", "args"},
+                      problems);
   if (const auto* kernel = fields.Require("kernel", "kernel: name_of_a_global_function")) {
     launch.kernel = ReadText(*kernel, what + ": kernel", problems).value_or("");
     if (const auto status = CheckKernelName(launch.kernel); kernel->is_scalar() && !status)
-      problems->Add(*kernel, fmt::format("{}: kernel: not a name expression: {}; write a plain name "
-                                         "or a template like scale<4>",
-                                         what, status.error().message));
+      problems->Add(*kernel,
+                    fmt::format("{}: kernel: not a name expression: {}; write a plain name "
+                                "or a template like scale<4>",
+                                what, status.error().message));
     else
       what += fmt::format(" ({})", launch.kernel);
   }
-  launch.grid = ReadSize(fields.Require("grid", "grid: ceil_div(n, 256)"), what + ": grid", problems);
+  launch.grid =
+      ReadSize(fields.Require("grid", "grid: ceil_div(n, 256)"), what + ": grid", problems);
   launch.block = ReadSize(fields.Require("block", "block: 256"), what + ": block", problems);
   launch.cluster = ReadSize(fields.Find("cluster"), what + ": cluster", problems);
   if (const auto* shared = fields.Find("shared"))
@@ -114,8 +119,9 @@ LaunchSpec ReadLaunch(const YamlNode& node, size_t number, YamlProblems* problem
 
 void ReadLaunches(const YamlNode& node, Plan* plan, YamlProblems* problems) {
   if (!node.is_list() || node.items.empty()) {
-    problems->Add(node, "launches: write a list with at least one launch, each beginning with "
-                        "`- kernel:`");
+    problems->Add(node,
+                  "launches: write a list with at least one launch, each beginning with "
+                  "`- kernel:`");
     return;
   }
   if (node.items.size() > kMaxLaunches) {
@@ -129,9 +135,10 @@ void ReadLaunches(const YamlNode& node, Plan* plan, YamlProblems* problems) {
 
 void ReadTemps(const YamlNode& node, Plan* plan, YamlProblems* problems) {
   if (!node.is_map() || node.entries.size() > kMaxPlanTemps) {
-    problems->Add(node, fmt::format("temps: write a map of at most {} buffers, as partial: {{dtype: "
-                                    "float32, shape: rows}}",
-                                    kMaxPlanTemps));
+    problems->Add(node,
+                  fmt::format("temps: write a map of at most {} buffers, as partial: {{dtype: "
+                              "float32, shape: rows}}",
+                              kMaxPlanTemps));
     return;
   }
   for (const auto& [key, value] : node.entries) {
@@ -180,8 +187,9 @@ std::string Describe(const YamlProblems& problems, int first_line) {
 Result<std::string> AdmitCandidate(std::string_view text) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (text.size() > kMaxCandidateBytes)
-    return Fail(ErrorCode::kInvalidInput, fmt::format("the text has {} bytes; at most {} are allowed",
-                                                      text.size(), kMaxCandidateBytes));
+    return Fail(ErrorCode::kInvalidInput,
+                fmt::format("the text has {} bytes; at most {} are allowed", text.size(),
+                            kMaxCandidateBytes));
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return Fail(ErrorCode::kInvalidInput, "the text is empty: write kernels and their launch plan");
   if (const auto nul = text.find('\0'); nul != std::string_view::npos)
@@ -195,7 +203,8 @@ Result<Plan> ParsePlan(std::string_view candidate_text) {
   ASSIGN_OR_RETURN(const std::string text, AdmitCandidate(candidate_text));
   ASSIGN_OR_RETURN(const PlanText found, FindPlan(text));
   YamlProblems problems;
-  const auto root = ParseYaml(found.yaml, {kMaxPlanBytes, static_cast<int>(kMaxPlanDepth)}, &problems);
+  const auto root =
+      ParseYaml(found.yaml, {kMaxPlanBytes, static_cast<int>(kMaxPlanDepth)}, &problems);
   if (!root) return Fail(ErrorCode::kInvalidInput, Describe(problems, found.line));
 
   Plan plan;

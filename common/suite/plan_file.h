@@ -15,9 +15,9 @@
 //   zero: [partial]                    # optional: outputs or temps zero-filled before the launches
 //   */
 //
-// grid, block, cluster, args, shape and zero are one text, or a list joined by commas; both are split
-// outside brackets. Texts are hostile: this runs in a compiler child, takes time in proportion to the
-// text, and never throws. Pure.
+// grid, block, cluster, args, shape and zero are one text, or a list joined by commas; both are
+// split outside brackets. Texts are hostile: this runs in a compiler child, takes time in
+// proportion to the text, and never throws. Pure.
 #pragma once
 
 #include <string>
@@ -31,16 +31,16 @@ namespace warpsmith {
 constexpr size_t kMaxPlanLets = 64;
 constexpr size_t kMaxPlanTemps = 16;
 
-// The text as a compiler sees it: without a byte-order mark. kInvalidInput: too long, a NUL byte, or
-// empty.
+// The text as a compiler sees it: without a byte-order mark. kInvalidInput: too long, a NUL byte,
+// or empty.
 Result<std::string> AdmitCandidate(std::string_view text);
 
-// kInvalidInput with every problem, one a line: "line 5: launch 2 (scale): grid: ...". The message is
-// the `why` of a Rejected outcome.
+// kInvalidInput with every problem, one a line: "line 5: launch 2 (scale): grid: ...". The message
+// is the `why` of a Rejected outcome.
 Result<Plan> ParsePlan(std::string_view candidate_text);
 
-// Whether a Plan that came out of an untrusted process is one that ParsePlan could have returned: counts,
-// names, grammar of expressions. kInvalidInput names the first thing that is not.
+// Whether a Plan that came out of an untrusted process is one that ParsePlan could have returned:
+// counts, names, grammar of expressions. kInvalidInput names the first thing that is not.
 Status CheckPlan(const Plan& plan);
 
 // A strict grammar of name expressions, so that a kernel's name can stand in generated code:

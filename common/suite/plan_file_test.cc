@@ -40,8 +40,8 @@ std::string Problem(std::string_view text) {
 }
 
 std::string KernelProblem(std::string_view kernel) {
-  return Problem(WithPlan(fmt::format("launches:\n- kernel: {}\n  grid: 1\n  block: 1\n  args: x\n",
-                                      kernel)));
+  return Problem(
+      WithPlan(fmt::format("launches:\n- kernel: {}\n  grid: 1\n  block: 1\n  args: x\n", kernel)));
 }
 
 TEST(PlanFile, ReadsThePlanOfACandidate) {
@@ -70,7 +70,8 @@ TEST(PlanFile, AnUnquotedCommaInAListDoesNoHarm) {
 
 TEST(PlanFile, ByteOrderMarksAndCarriageReturnsAreHarmless) {
   std::string crlf = "\xef\xbb\xbf";
-  for (const char c : std::string(kSoftmax)) crlf += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  for (const char c : std::string(kSoftmax))
+    crlf += c == '\n' ? std::string("\r\n") : std::string(1, c);
   const auto plan = ParsePlan(crlf);
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(*plan, *ParsePlan(kSoftmax));
@@ -82,7 +83,8 @@ TEST(PlanFile, TextsThatCannotBeCandidatesAreNotAdmitted) {
   EXPECT_THAT(Problem(std::string("a\nb\0c", 5)), HasSubstr("line 2: a NUL byte"));
   EXPECT_THAT(Problem(""), HasSubstr("empty"));
   EXPECT_THAT(Problem("__global__ void f() {}"), HasSubstr("no launch plan: begin the text with"));
-  EXPECT_THAT(Problem("/* licence */ /* warpsmith launches: [] */"), HasSubstr("first block comment"));
+  EXPECT_THAT(Problem("/* licence */ /* warpsmith launches: [] */"),
+              HasSubstr("first block comment"));
   EXPECT_THAT(Problem("/* warpsmith\nlaunches:"), HasSubstr("never ends"));
 }
 
@@ -91,8 +93,8 @@ TEST(PlanFile, CommentMarksInLiteralsAreNoComments) {
 }
 
 TEST(PlanFile, ProblemsNameTheLaunchTheFieldAndTheAuthorsLine) {
-  const auto problem = Problem(WithPlan(
-      "launches:\n- kernel: k\n  grid: 1 +\n  block: 1, 2, 3, 4\n  args: x\n  smem: 4\n"));
+  const auto problem = Problem(
+      WithPlan("launches:\n- kernel: k\n  grid: 1 +\n  block: 1, 2, 3, 4\n  args: x\n  smem: 4\n"));
   EXPECT_THAT(problem, HasSubstr("line 4: launch 1 (k): grid:"));
   EXPECT_THAT(problem, HasSubstr("line 5: launch 1 (k): block: 4 sizes"));
   EXPECT_THAT(problem, HasSubstr("line 7: launch 1 has no field `smem`"));
@@ -100,7 +102,8 @@ TEST(PlanFile, ProblemsNameTheLaunchTheFieldAndTheAuthorsLine) {
 
 TEST(PlanFile, UnknownAndDuplicateFieldsAreRefused) {
   EXPECT_THAT(Problem(WithPlan("launchs: []\n")), HasSubstr("no field `launchs`; write launches"));
-  EXPECT_THAT(Problem(WithPlan("let: {a: 1, a: 2}\nlaunches: []\n")), HasSubstr("`a` stands here twice"));
+  EXPECT_THAT(Problem(WithPlan("let: {a: 1, a: 2}\nlaunches: []\n")),
+              HasSubstr("`a` stands here twice"));
   EXPECT_THAT(Problem(WithPlan("launches: []\n")), HasSubstr("at least one launch"));
   EXPECT_THAT(Problem(WithPlan("let: {sm_count: 1}\n")), HasSubstr("`sm_count` cannot be a name"));
   EXPECT_THAT(Problem(WithPlan("zero: [a, a]\n")), HasSubstr("twice"));
@@ -127,11 +130,38 @@ TEST(PlanFile, KernelNamesMayBeOddButLegal) {
 }
 
 TEST(PlanFile, KernelNamesCannotGoOnAsCode) {
-  for (const char* name :
-       {"", "8", "k<", "k<>", "k>", "k<1>>", "k;", "k\"", "k'", "k(1)", "k<sizeof(int)>", "k<1+1>",
-        "k<a.b>", "k::", "::k", "k<1,>", "k{}", "k\nint x", "k<operator>", "int", "asm", "k<0x10>",
-        "k<a<b<c<d<e<1>>>>>>", "k<1.5>", "k/**/", "k\\", "k<'a'>", "k<&x>", "k<decltype>", "a b",
-        "k<1> x", "k<int int2 x>"})
+  for (const char* name : {"",
+                           "8",
+                           "k<",
+                           "k<>",
+                           "k>",
+                           "k<1>>",
+                           "k;",
+                           "k\"",
+                           "k'",
+                           "k(1)",
+                           "k<sizeof(int)>",
+                           "k<1+1>",
+                           "k<a.b>",
+                           "k::",
+                           "::k",
+                           "k<1,>",
+                           "k{}",
+                           "k\nint x",
+                           "k<operator>",
+                           "int",
+                           "asm",
+                           "k<0x10>",
+                           "k<a<b<c<d<e<1>>>>>>",
+                           "k<1.5>",
+                           "k/**/",
+                           "k\\",
+                           "k<'a'>",
+                           "k<&x>",
+                           "k<decltype>",
+                           "a b",
+                           "k<1> x",
+                           "k<int int2 x>"})
     EXPECT_FALSE(CheckKernelName(name)) << name;
   EXPECT_FALSE(CheckKernelName(std::string(300, 'k')));
   EXPECT_THAT(KernelProblem("\"k>; } void g() { f<1\""), HasSubstr("not a name expression"));

@@ -56,7 +56,8 @@ class Resolver {
     auto buffers = TaskBuffers(task_, dims_);
     if (!buffers) return NotThisTask(buffers.error());
     resolved_.buffers = std::move(*buffers);
-    for (const auto& buffer : resolved_.buffers) task_bytes_ += static_cast<int64_t>(buffer.bytes());
+    for (const auto& buffer : resolved_.buffers)
+      task_bytes_ += static_cast<int64_t>(buffer.bytes());
     return true;
   }
 
@@ -93,7 +94,8 @@ class Resolver {
       if (!buffer) return Reject("shape: " + buffer.error().message);
       total += static_cast<int64_t>(buffer->bytes());  // 16 temps of at most 2^40: no overflow
       if (total > limit)
-        return Exceeds(fmt::format("shape: temps take {} bytes; this task allows {}", total, limit));
+        return Exceeds(
+            fmt::format("shape: temps take {} bytes; this task allows {}", total, limit));
       resolved_.buffers.push_back(std::move(*buffer));
     }
     return true;
@@ -172,12 +174,13 @@ class Resolver {
     if (threads > kMaxBlockThreads)
       return Reject(fmt::format("{} threads; at most {}", threads, kMaxBlockThreads));
     if (threads > device_.max_threads_per_block)
-      return Exceeds(fmt::format("{} threads; this device takes {}", threads,
-                                 device_.max_threads_per_block));
+      return Exceeds(
+          fmt::format("{} threads; this device takes {}", threads, device_.max_threads_per_block));
     if (kernel.max_threads_per_block > 0 && threads > kernel.max_threads_per_block)
-      return Exceeds(fmt::format("{} threads; this kernel as compiled takes {} (it uses {} registers "
-                                 "a thread, or says so in its launch bounds)",
-                                 threads, kernel.max_threads_per_block, kernel.registers));
+      return Exceeds(
+          fmt::format("{} threads; this kernel as compiled takes {} (it uses {} registers "
+                      "a thread, or says so in its launch bounds)",
+                      threads, kernel.max_threads_per_block, kernel.registers));
     return true;
   }
 
@@ -191,8 +194,8 @@ class Resolver {
       return Reject(fmt::format("{} blocks; at most {}", Product(cluster), kMaxClusterBlocks));
     for (size_t i = 0; i < 3; ++i)
       if (grid[i] % cluster[i] != 0)
-        return Reject(fmt::format("grid {} is {}, not a multiple of {}", kAxis[i], grid[i],
-                                  cluster[i]));
+        return Reject(
+            fmt::format("grid {} is {}, not a multiple of {}", kAxis[i], grid[i], cluster[i]));
     if (device_.kind == DeviceKind::kHost)
       return Exceeds("clusters are unsupported on the host device");
     if (!HasClusters()) return Exceeds(fmt::format("{} has no clusters", device_.architecture));
@@ -211,8 +214,9 @@ class Resolver {
     if (*dynamic < 0) return Reject(fmt::format("{} bytes, below zero", *dynamic));
     const int64_t fixed = std::max(kernel.static_shared_bytes, 0);
     if (*dynamic > device_.max_shared_bytes - fixed)
-      return Exceeds(fmt::format("{} bytes and {} of the kernel's own; a block on this device has {}",
-                                 *dynamic, fixed, device_.max_shared_bytes));
+      return Exceeds(
+          fmt::format("{} bytes and {} of the kernel's own; a block on this device has {}",
+                      *dynamic, fixed, device_.max_shared_bytes));
     out->shared_bytes = static_cast<uint32_t>(*dynamic);
     return true;
   }

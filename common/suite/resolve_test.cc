@@ -64,7 +64,8 @@ class Resolving : public testing::Test {
 };
 
 TEST_F(Resolving, GivesNumbersForOneCase) {
-  plan.let = {{"per_block", "2 * warp_size"}, {"blocks", "min(sm_count, ceil_div(rows, per_block))"}};
+  plan.let = {{"per_block", "2 * warp_size"},
+              {"blocks", "min(sm_count, ceil_div(rows, per_block))"}};
   plan.temps = {{.name = "partial", .shape = {"blocks", "2"}}};
   plan.zero = {"partial"};
   launch().grid = {"blocks", "3"};
@@ -103,8 +104,9 @@ TEST_F(Resolving, ArgumentsMustFitTheKernel) {
   EXPECT_THAT(Refused(), HasSubstr("args: argument 2 (`7`): the kernel takes a pointer here; write "
                                    "one of x, y"));
   launch().args = {"x", "y", "y", "count"};
-  EXPECT_THAT(Refused(), HasSubstr("argument 3 (`y`): is a buffer, but the kernel takes a number of "
-                                   "type float32"));
+  EXPECT_THAT(Refused(),
+              HasSubstr("argument 3 (`y`): is a buffer, but the kernel takes a number of "
+                        "type float32"));
   launch().args = {"x", "y", "scale", "half"};
   EXPECT_THAT(Refused(), HasSubstr("argument 4 (`half`): 0.5 does not fit into int32"));
   launch().args = {"x", "y", "scale", "rows * 1000000000"};
@@ -119,11 +121,11 @@ TEST_F(Resolving, ArgumentsMustFitTheKernel) {
 
 TEST_F(Resolving, UnknownKernelsAndNamesAreRejected) {
   launch().kernel = "scale_row";
-  EXPECT_EQ(Refused(),
-            "rejected: launch 1 (scale_row): kernel: the text defines no such kernel");
+  EXPECT_EQ(Refused(), "rejected: launch 1 (scale_row): kernel: the text defines no such kernel");
   launch().kernel = "scale_rows";
   launch().grid = {"depth"};
-  EXPECT_THAT(Refused(), HasSubstr("launch 1 (scale_rows): grid: in `depth`: `depth` is not known"));
+  EXPECT_THAT(Refused(),
+              HasSubstr("launch 1 (scale_rows): grid: in `depth`: `depth` is not known"));
   launch().grid = {"1"};
   plan.let = {{"later", "sooner"}, {"sooner", "1"}};
   EXPECT_THAT(Refused(), HasSubstr("let later: "));
@@ -150,11 +152,13 @@ TEST_F(Resolving, LimitsOfCudaAreRejected) {
   with({"2147483647", "65535", "65535"}, {"1024"});
   Resolved();
   with({"2147483648"}, {"1"});
-  EXPECT_THAT(Refused(), StartsWith("rejected: launch 1 (scale_rows): grid: x is 2147483648; at most"));
+  EXPECT_THAT(Refused(),
+              StartsWith("rejected: launch 1 (scale_rows): grid: x is 2147483648; at most"));
   with({"1", "65536"}, {"1"});
   EXPECT_THAT(Refused(), HasSubstr("grid: y is 65536; at most 65535"));
   with({"1"}, {"2048", "1", "1"});
-  EXPECT_THAT(Refused(), StartsWith("rejected: launch 1 (scale_rows): block: x is 2048; at most 1024"));
+  EXPECT_THAT(Refused(),
+              StartsWith("rejected: launch 1 (scale_rows): block: x is 2048; at most 1024"));
   with({"1"}, {"33", "32"});
   EXPECT_THAT(Refused(), HasSubstr("block: 1056 threads; at most 1024"));
   with({"1"}, {"1", "1", "65"});
@@ -175,8 +179,9 @@ TEST_F(Resolving, LimitsOfThisDeviceAreResourceErrors) {
   launch().shared = "232448 - 4";
   EXPECT_EQ(Resolved().launches[0].shared_bytes, 232444u);
   launch().shared = "232449 - 4";
-  EXPECT_THAT(Refused(), StartsWith("resource_error: launch 1 (scale_rows): shared: 232445 bytes and 4 "
-                                    "of the kernel's own; a block on this device has 232448"));
+  EXPECT_THAT(Refused(),
+              StartsWith("resource_error: launch 1 (scale_rows): shared: 232445 bytes and 4 "
+                         "of the kernel's own; a block on this device has 232448"));
   launch().shared = "9223372036854775807";
   EXPECT_THAT(Refused(), StartsWith("resource_error"));
   launch().shared = "-1";
@@ -190,8 +195,9 @@ TEST_F(Resolving, LimitsOfThisDeviceAreResourceErrors) {
   launch().shared = "0";
   launch().block = {"512"};
   kernels[0].max_threads_per_block = 256;
-  EXPECT_THAT(Refused(), StartsWith("resource_error: launch 1 (scale_rows): block: 512 threads; this "
-                                    "kernel as compiled takes 256"));
+  EXPECT_THAT(Refused(),
+              StartsWith("resource_error: launch 1 (scale_rows): block: 512 threads; this "
+                         "kernel as compiled takes 256"));
   kernels[0].max_threads_per_block = -1;
   device.max_threads_per_block = 256;
   EXPECT_THAT(Refused(), HasSubstr("this device takes 256"));
@@ -215,7 +221,8 @@ TEST_F(Resolving, ClustersNeedADeviceThatHasThem) {
   launch().cluster = {"4"};
   EXPECT_EQ(Resolved().launches[0].cluster[0], 4u);
   launch().cluster = {"3"};
-  EXPECT_THAT(Refused(), StartsWith("rejected: launch 1 (scale_rows): cluster: grid x is 8, not a"));
+  EXPECT_THAT(Refused(),
+              StartsWith("rejected: launch 1 (scale_rows): cluster: grid x is 8, not a"));
   launch().cluster = {"8", "2"};
   EXPECT_THAT(Refused(), StartsWith("rejected"));
   launch().cluster = {"2"};

@@ -25,11 +25,11 @@ tl::unexpected<Error> DoesNotFit(double value, ParameterType type) {
 
 template <typename T>
 Result<ScalarBits> Whole(int64_t value, ParameterType type) {
-  const bool fits = std::is_same_v<T, uint64_t>
-                        ? value >= 0
-                        : value >= static_cast<int64_t>(std::numeric_limits<T>::min()) &&
-                              (sizeof(T) == 8 ||
-                               value <= static_cast<int64_t>(std::numeric_limits<T>::max()));
+  const bool fits =
+      std::is_same_v<T, uint64_t>
+          ? value >= 0
+          : value >= static_cast<int64_t>(std::numeric_limits<T>::min()) &&
+                (sizeof(T) == 8 || value <= static_cast<int64_t>(std::numeric_limits<T>::max()));
   if (!fits)
     return Fail(ErrorCode::kInvalidInput,
                 fmt::format("{} does not fit into {}", value, ToString(type)));
@@ -41,7 +41,8 @@ uint16_t ToSmallFloat(double value, int exponent_bits, int mantissa_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1;
   const uint32_t sign = std::signbit(value) ? 1u << (exponent_bits + mantissa_bits) : 0;
   const uint32_t infinity = ((1u << exponent_bits) - 1) << mantissa_bits;
-  if (std::isnan(value)) return static_cast<uint16_t>(sign | infinity | (1u << (mantissa_bits - 1)));
+  if (std::isnan(value))
+    return static_cast<uint16_t>(sign | infinity | (1u << (mantissa_bits - 1)));
   const double size = std::fabs(value);
   if (size == 0) return static_cast<uint16_t>(sign);
   int exponent = std::isinf(size) ? std::numeric_limits<int>::max() / 2 : std::ilogb(size);
@@ -53,7 +54,8 @@ uint16_t ToSmallFloat(double value, int exponent_bits, int mantissa_bits) {
   // exponent by plain addition.
   const uint32_t hidden = 1u << mantissa_bits;
   const uint32_t bits =
-      units < hidden ? units : (static_cast<uint32_t>(exponent + bias) << mantissa_bits) + units - hidden;
+      units < hidden ? units
+                     : (static_cast<uint32_t>(exponent + bias) << mantissa_bits) + units - hidden;
   return static_cast<uint16_t>(sign | std::min(bits, infinity));
 }
 

@@ -12,12 +12,12 @@ namespace warpsmith {
 
 using ScalarBits = std::array<uint8_t, 8>;
 
-// A whole number as `type`, little endian. kInvalidInput where the type cannot hold it exactly (bool:
-// 0 and 1; floats: whole numbers within their mantissa).
+// A whole number as `type`, little endian. kInvalidInput where the type cannot hold it exactly
+// (bool: 0 and 1; floats: whole numbers within their mantissa).
 Result<ScalarBits> IntegerBits(int64_t value, ParameterType type);
 
-// A real number as `type`: floats round to nearest even and must not overflow; whole-number types take
-// whole numbers only.
+// A real number as `type`: floats round to nearest even and must not overflow; whole-number types
+// take whole numbers only.
 Result<ScalarBits> RealBits(double value, ParameterType type);
 
 // Round to nearest even; overflow gives infinity.

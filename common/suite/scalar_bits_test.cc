@@ -43,13 +43,13 @@ TEST(ScalarBits, SmallFloatsAreIeee) {
   EXPECT_EQ(ToHalfBits(1.0), 0x3c00);
   EXPECT_EQ(ToHalfBits(-2.0), 0xc000);
   EXPECT_EQ(ToHalfBits(65504), 0x7bff);
-  EXPECT_EQ(ToHalfBits(65520), 0x7c00);                    // halfway above the largest: infinity
-  EXPECT_EQ(ToHalfBits(5.960464477539063e-08), 0x0001);    // smallest subnormal
-  EXPECT_EQ(ToHalfBits(2.980232238769531e-08), 0x0000);    // half of it: to even
-  EXPECT_EQ(ToHalfBits(6.103515625e-05), 0x0400);          // smallest normal
-  EXPECT_EQ(ToHalfBits(6.097555160522461e-05), 0x03ff);    // largest subnormal
-  EXPECT_EQ(ToHalfBits(6.1005353927612305e-05), 0x0400);   // halfway between them: to even
-  EXPECT_EQ(ToHalfBits(1.00048828125), 0x3c00);            // halfway: to even
+  EXPECT_EQ(ToHalfBits(65520), 0x7c00);                   // halfway above the largest: infinity
+  EXPECT_EQ(ToHalfBits(5.960464477539063e-08), 0x0001);   // smallest subnormal
+  EXPECT_EQ(ToHalfBits(2.980232238769531e-08), 0x0000);   // half of it: to even
+  EXPECT_EQ(ToHalfBits(6.103515625e-05), 0x0400);         // smallest normal
+  EXPECT_EQ(ToHalfBits(6.097555160522461e-05), 0x03ff);   // largest subnormal
+  EXPECT_EQ(ToHalfBits(6.1005353927612305e-05), 0x0400);  // halfway between them: to even
+  EXPECT_EQ(ToHalfBits(1.00048828125), 0x3c00);           // halfway: to even
   EXPECT_EQ(ToHalfBits(1.00146484375), 0x3c02);
   EXPECT_EQ(ToBFloat16Bits(1.5), 0x3fc0);
   EXPECT_EQ(ToBFloat16Bits(0.1), 0x3dcd);

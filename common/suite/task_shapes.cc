@@ -26,12 +26,13 @@ Result<BufferSpec> SizedBuffer(const std::string& name, BufferRole role, Dtype d
   bool empty = false;
   bool overflow = false;
   for (const int64_t size : buffer.shape) {
-    if (size == 0) empty = true;
-    else overflow = overflow || __builtin_mul_overflow(bytes, size, &bytes);
+    if (size == 0)
+      empty = true;
+    else
+      overflow = overflow || __builtin_mul_overflow(bytes, size, &bytes);
   }
   if (!empty && (overflow || bytes > kMaxBufferBytes))
-    return Fail(ErrorCode::kInvalidInput,
-                fmt::format("more than {} GiB", kMaxBufferBytes >> 30));
+    return Fail(ErrorCode::kInvalidInput, fmt::format("more than {} GiB", kMaxBufferBytes >> 30));
   return buffer;
 }
 

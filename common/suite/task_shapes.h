@@ -1,6 +1,6 @@
-// What a task's expressions come to for one case: buffers with sizes in numbers, scalars with values.
-// Pure. Suites that common/suite loaded have been checked for every case, so for them the functions
-// fail only for dims that are no case's.
+// What a task's expressions come to for one case: buffers with sizes in numbers, scalars with
+// values. Pure. Suites that common/suite loaded have been checked for every case, so for them the
+// functions fail only for dims that are no case's.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,8 @@ namespace warpsmith {
 constexpr int64_t kMaxBufferBytes = int64_t{1} << 40;
 
 // A list of sizes, none negative.
-Result<std::vector<int64_t>> EvaluateShape(const std::vector<std::string>& shape, const Names& names);
+Result<std::vector<int64_t>> EvaluateShape(const std::vector<std::string>& shape,
+                                           const Names& names);
 
 // One buffer's shape in numbers; refuses more than kMaxBufferBytes.
 Result<BufferSpec> SizedBuffer(const std::string& name, BufferRole role, Dtype dtype,

@@ -67,8 +67,8 @@ std::string Alternatives(const std::vector<std::string_view>& words) {
   return text;
 }
 
-Fields::Fields(const YamlNode& node, std::string what, std::initializer_list<std::string_view> known,
-               YamlProblems* problems)
+Fields::Fields(const YamlNode& node, std::string what,
+               std::initializer_list<std::string_view> known, YamlProblems* problems)
     : node_(node), what_(std::move(what)), problems_(problems) {
   const std::vector<std::string_view> names(known);
   if (!node.is_map()) {
@@ -113,16 +113,16 @@ std::optional<double> ReadNumber(const YamlNode& node, std::string_view name,
   const bool plain = whole && digits.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
   if (plain && !node.quoted && std::isfinite(value)) return value;
   if (plain && node.quoted)
-    problems->Add(node, fmt::format("{} is a quoted number; write {} without quotes", name,
-                                    node.text));
+    problems->Add(node,
+                  fmt::format("{} is a quoted number; write {} without quotes", name, node.text));
   else
     problems->Add(node, fmt::format("{} is `{}`; write a finite number such as 1e-3", name,
                                     Shown(node.text)));
   return std::nullopt;
 }
 
-std::optional<double> ReadBounded(const YamlNode& node, std::string_view name, double low, double high,
-                                  YamlProblems* problems) {
+std::optional<double> ReadBounded(const YamlNode& node, std::string_view name, double low,
+                                  double high, YamlProblems* problems) {
   const auto value = ReadNumber(node, name, problems);
   if (!value || (*value >= low && *value <= high)) return value;
   problems->Add(node,
@@ -138,7 +138,8 @@ std::optional<int64_t> ReadInteger(const YamlNode& node, std::string_view name, 
     int64_t value = 0;
     const char* end = node.text.data() + node.text.size();
     const auto [stopped, error] = std::from_chars(node.text.data(), end, value);
-    if (error == std::errc() && stopped == end && !node.text.empty() && value >= low && value <= high)
+    if (error == std::errc() && stopped == end && !node.text.empty() && value >= low &&
+        value <= high)
       return value;
   }
   problems->Add(node, fmt::format("{} is {}; write a whole number from {} to {}{}", name,
@@ -186,8 +187,9 @@ std::optional<std::vector<std::string>> ReadList(const YamlNode& node, std::stri
   } else if (node.is_list()) {
     for (const auto& item : node.items) {
       if (!item.is_scalar()) {
-        problems->Add(item, fmt::format("{} holds {} inside its list; write one text, or a flat list",
-                                        name, KindName(item)));
+        problems->Add(
+            item, fmt::format("{} holds {} inside its list; write one text, or a flat list", name,
+                              KindName(item)));
         return std::nullopt;
       }
       joined += (joined.empty() ? "" : ", ") + item.text;

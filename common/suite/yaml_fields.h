@@ -1,5 +1,5 @@
-// Typed, strict reading of a YAML tree: every reader reports what is wrong and what to write instead,
-// and returns nothing, so that a file's problems come out all at once. Pure.
+// Typed, strict reading of a YAML tree: every reader reports what is wrong and what to write
+// instead, and returns nothing, so that a file's problems come out all at once. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace warpsmith {
 
-// The entries of one map. Construction reports unknown fields (with the nearest known one) and, where
-// the node is no map, that.
+// The entries of one map. Construction reports unknown fields (with the nearest known one) and,
+// where the node is no map, that.
 class Fields {
  public:
   // `what` names the map in messages: "task", "input x".
@@ -37,12 +37,13 @@ class Fields {
 };
 
 // A finite number written plainly: 1e-3, 1E-3, .001; never quoted, never nan, inf or 1e-3f.
-std::optional<double> ReadNumber(const YamlNode& node, std::string_view name, YamlProblems* problems);
+std::optional<double> ReadNumber(const YamlNode& node, std::string_view name,
+                                 YamlProblems* problems);
 std::optional<int64_t> ReadInteger(const YamlNode& node, std::string_view name, int64_t low,
                                    int64_t high, YamlProblems* problems);
 // As ReadNumber, and inside [low, high].
-std::optional<double> ReadBounded(const YamlNode& node, std::string_view name, double low, double high,
-                                  YamlProblems* problems);
+std::optional<double> ReadBounded(const YamlNode& node, std::string_view name, double low,
+                                  double high, YamlProblems* problems);
 // true or false, unquoted.
 std::optional<bool> ReadBool(const YamlNode& node, std::string_view name, YamlProblems* problems);
 // Any scalar's text, quoted or not.

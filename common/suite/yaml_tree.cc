@@ -43,7 +43,8 @@ class TreeBuilder : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     if (anchor) NoAnchors(mark);
-    // yaml-cpp marks what was quoted or written as a block with the tag "!", and plain text with "?".
+    // yaml-cpp marks what was quoted or written as a block with the tag "!", and plain text with
+    // "?".
     if (tag != "?" && tag != "!" && !tag.empty()) NoTags(mark);
     Place(YamlNode{.kind = YamlNode::Kind::kScalar,
                    .place = PlaceOf(mark),
@@ -71,8 +72,9 @@ class TreeBuilder : public YAML::EventHandler {
   };
 
   [[noreturn]] static void NoAnchors(const YAML::Mark& mark) {
-    throw Stop{PlaceOf(mark), "anchors and aliases are not allowed; write the value out, or put "
-                              "quotes around a text that begins with & or *"};
+    throw Stop{PlaceOf(mark),
+               "anchors and aliases are not allowed; write the value out, or put "
+               "quotes around a text that begins with & or *"};
   }
   [[noreturn]] static void NoTags(const YAML::Mark& mark) {
     throw Stop{PlaceOf(mark), "tags are not allowed; write the plain value"};
@@ -153,8 +155,8 @@ std::string YamlProblems::ToString(std::string_view file) const {
 std::optional<YamlNode> ParseYaml(std::string_view text, const YamlLimits& limits,
                                   YamlProblems* problems) {
   if (text.size() > limits.max_bytes) {
-    problems->Add(YamlPlace{}, fmt::format("{} bytes; at most {} are allowed", text.size(),
-                                           limits.max_bytes));
+    problems->Add(YamlPlace{},
+                  fmt::format("{} bytes; at most {} are allowed", text.size(), limits.max_bytes));
     return std::nullopt;
   }
   if (const auto nul = text.find('\0'); nul != std::string_view::npos) {

@@ -60,8 +60,8 @@ class YamlProblems {
   size_t more_ = 0;
 };
 
-// The tree, or nothing and a problem. Duplicate keys are problems, but the tree is still returned (the
-// first one counts), so that everything else can be checked too.
+// The tree, or nothing and a problem. Duplicate keys are problems, but the tree is still returned
+// (the first one counts), so that everything else can be checked too.
 std::optional<YamlNode> ParseYaml(std::string_view text, const YamlLimits& limits,
                                   YamlProblems* problems);
 
