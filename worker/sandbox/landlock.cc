@@ -1,5 +1,5 @@
-// Landlock by its system calls: no library is needed, and what the headers of the build machine do not
-// know is left out.
+// Landlock by its system calls: no library is needed, and what the headers of the build machine do
+// not know is left out.
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <sys/prctl.h>
@@ -35,8 +35,8 @@ constexpr uint64_t kScopeAbstractSocket = 1ull << 0; // version 6
 constexpr uint64_t kScopeSignal = 1ull << 1;
 
 constexpr uint64_t kRead = kExecute | kReadFile | kReadDir;
-constexpr uint64_t kWrite = kReadFile | kReadDir | kWriteFile | kRemoveDir | kRemoveFile | kMakeDir |
-                            kMakeReg | kTruncate;
+constexpr uint64_t kWrite = kReadFile | kReadDir | kWriteFile | kRemoveDir | kRemoveFile |
+                            kMakeDir | kMakeReg | kTruncate;
 constexpr uint64_t kOfFiles = kExecute | kReadFile | kWriteFile | kTruncate;
 
 struct Ruleset {  // landlock_ruleset_attr of version 6

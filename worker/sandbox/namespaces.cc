@@ -1,5 +1,5 @@
-// A private root of read-only bind mounts, for kernels without Landlock: a new user namespace gives the
-// right to a new mount namespace, whose root holds nothing but what is named.
+// A private root of read-only bind mounts, for kernels without Landlock: a new user namespace gives
+// the right to a new mount namespace, whose root holds nothing but what is named.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -83,7 +83,8 @@ std::string BuildRoot(const SandboxOptions& options, const fs::path& root) {
 std::string ApplyNamespaces(const SandboxOptions& options) {
   const uid_t uid = getuid();
   const gid_t gid = getgid();
-  // The writable folder is ours already; the new root is mounted over a folder of our own beside it.
+  // The writable folder is ours already; the new root is mounted over a folder of our own beside
+  // it.
   if (options.writable.empty()) return "no folder to build a root in";
   fs::path root = options.writable.front() / ".root";
   std::error_code error;

@@ -5,8 +5,8 @@
 //   files: Landlock (Linux 5.13), else user and mount namespaces
 //   system calls: a seccomp filter without network, ptrace, mounts, keys, signals to others …
 //
-// What could not be applied is in the report: a machine without Landlock and without namespaces still
-// works, and says so.
+// What could not be applied is in the report: a machine without Landlock and without namespaces
+// still works, and says so.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@
 namespace warpsmith {
 
 struct SandboxOptions {
-  std::vector<std::filesystem::path> readable;  // files or folders, with all in them; may be executed
+  std::vector<std::filesystem::path> readable;  // files or folders with all in them; executable
   std::vector<std::filesystem::path> writable;  // folders: read and write, nothing executed
   uint64_t memory_bytes = 4ull << 30;           // of address space, and of data
   std::chrono::seconds cpu{600};                // of each process

@@ -1,5 +1,5 @@
-// A child enters the sandbox and tries what hostile text would try. Each way of isolating files that
-// this machine has is tried by itself.
+// A child enters the sandbox and tries what hostile text would try. Each way of isolating files
+// that this machine has is tried by itself.
 #include "worker/sandbox/sandbox.h"
 
 #include <fcntl.h>
