@@ -1,0 +1,112 @@
+// The real compiler child, asked as a supervisor asks it.
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "common/net/frame_socket.h"
+#include "common/runtime/files.h"
+#include "common/runtime/install.h"
+#include "common/runtime/subprocess.h"
+#include "common/wire/codec.h"
+
+namespace warpsmith {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kScale = R"cuda(/* warpsmith
+launches:
+  - {kernel: scale, grid: "ceil_div(n, 256)", block: "256", args: "x, y, n"}
+*/
+__global__ void scale(const float* __restrict__ x, float* __restrict__ y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+)cuda";
+
+class CompilerChild : public ::testing::TestWithParam<DeviceKind> {
+ protected:
+  void SetUp() override {
+    temp_ = std::move(*TempDirectory::Make("compiler-test"));
+    auto ends = std::move(*FrameSocket::MakePair());
+    socket_ = std::move(ends.first);
+    auto child = Subprocess::Start({.argv = {(ProgramDirectory() / "warpsmith-compiler").string(),
+                                             "--fd", "3", "--temp", temp_.path().string()},
+                                    .fds = {{3, ends.second.fd()}}});
+    ASSERT_TRUE(child) << child.error().message;
+    child_ = *std::move(child);
+  }
+
+  CompileReply Compile(std::string text) {
+    CompileRequest request{.id = ++id_, .text = std::move(text), .device_kind = GetParam()};
+    if (GetParam() == DeviceKind::kCuda) request.architecture = "sm_90a";
+    EXPECT_TRUE(socket_.Send(Encode(request), {}, 10s));
+    Result<Frame> frame = socket_.Receive(60s);
+    EXPECT_TRUE(frame) << frame.error().message;
+    return frame ? *Decode<CompileReply>(frame->bytes) : CompileReply{};
+  }
+  static std::string Log(const CompileReply& reply) {
+    const auto* outcome = std::get_if<Outcome>(&reply.result);
+    if (!outcome) return std::get<CompiledCandidate>(reply.result).log;
+    if (const auto* error = std::get_if<CompileError>(outcome)) return error->log;
+    return Describe(*outcome);
+  }
+
+  TempDirectory temp_;
+  FrameSocket socket_;
+  Subprocess child_;
+  uint64_t id_ = 0;
+};
+
+TEST_P(CompilerChild, CompilesInsideItsSandbox) {
+  for (int i = 0; i < 2; ++i) {
+    CompileReply reply = Compile(kScale);
+    const auto* compiled = std::get_if<CompiledCandidate>(&reply.result);
+    ASSERT_TRUE(compiled) << Log(reply);
+    ASSERT_EQ(compiled->kernels.size(), 1u);
+    EXPECT_EQ(compiled->kernels[0].parameters,
+              (std::vector{ParameterType::kPointer, ParameterType::kPointer,
+                           ParameterType::kInt32}));
+    EXPECT_TRUE(compiled->binary.starts_with("\x7f" "ELF"));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(temp_.path())) << "nothing stays from request to request";
+}
+
+TEST_P(CompilerChild, TellsTheAuthorsLineOfAMistake) {
+  std::string text = kScale;
+  text.replace(text.find("2 * x[i]"), 8, "2 * w[i]");
+  CompileReply reply = Compile(text);
+  ASSERT_TRUE(std::holds_alternative<Outcome>(reply.result));
+  EXPECT_TRUE(std::holds_alternative<CompileError>(std::get<Outcome>(reply.result))) << Log(reply);
+  EXPECT_TRUE(std::regex_search(Log(reply), std::regex("candidate\\.cu[(:]7"))) << Log(reply);
+}
+
+TEST_P(CompilerChild, ShowsNoFileOfTheHost) {
+  for (const char* include : {"#include \"/etc/passwd\"\n", "#include \"../../../../etc/passwd\"\n",
+                              "#define F </etc/passwd>\n#include F\n"}) {
+    CompileReply reply = Compile(std::string(kScale) + include);
+    ASSERT_TRUE(std::holds_alternative<Outcome>(reply.result)) << include;
+    EXPECT_EQ(Log(reply).find("root:"), std::string::npos) << Log(reply);
+  }
+}
+
+TEST_P(CompilerChild, EndsWhenItsParentIsGone) {
+  Compile(kScale);
+  socket_ = FrameSocket();
+  auto exit = child_.Wait(20s);
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->status, 0);
+}
+
+TEST_P(CompilerChild, EndsWhenItIsToldRubbish) {
+  ASSERT_TRUE(socket_.Send(std::string(64, 'x'), {}, 10s));
+  auto exit = child_.Wait(20s);
+  ASSERT_TRUE(exit);
+  EXPECT_NE(exit->status, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, CompilerChild, ::testing::Values(DeviceKind::kCuda),
+                         [](const auto& device) { return std::string(ToString(device.param)); });
+
+}  // namespace
+}  // namespace warpsmith

@@ -1,0 +1,80 @@
+// warpsmith-compiler --fd F --temp DIR [--announce]: compiles hostile text in a sandbox for the
+// supervisor that started it.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "common/runtime/install.h"
+#include "common/runtime/log.h"
+#include "worker/compiler/serve.h"
+#include "worker/cuda/nvrtc_compiler.h"
+#include "worker/sandbox/sandbox.h"
+
+namespace warpsmith {
+namespace {
+
+// What is in the environment is none of a candidate's business: it is erased in place.
+void EraseEnvironment(const std::string& temp) {
+  for (char** entry = environ; *entry; ++entry) {
+    std::string_view text = *entry;
+    bool kept = text.starts_with("PATH=") || text.starts_with("WARPSMITH_LOG=") ||
+                text.starts_with("LD_LIBRARY_PATH=");
+    if (!kept) explicit_bzero(*entry, text.size());
+  }
+  std::string path = std::getenv("PATH") ? std::getenv("PATH") : "/usr/local/bin:/usr/bin:/bin";
+  clearenv();
+  setenv("PATH", path.c_str(), 1);
+  setenv("TMPDIR", temp.c_str(), 1);
+  setenv("LC_ALL", "C.UTF-8", 1);
+}
+
+int Run(int fd, const std::string& temp, bool announce) {
+  SandboxOptions options{.readable = SystemFolders(), .writable = {temp}};
+  options.readable.insert(options.readable.end(),
+                          {ProgramDirectory(), ShareDirectory(), CudaRoot()});
+  // Made before the environment goes: they ask it where the toolkit is.
+  KernelCompilers compilers;
+  compilers[DeviceKind::kCuda] = std::make_unique<NvrtcCompiler>();
+  EraseEnvironment(temp);
+  if (chdir(temp.c_str()) != 0) {
+    LogError("no_folder", {{"path", temp}, {"why", std::strerror(errno)}});
+    return 2;
+  }
+  Result<SandboxReport> sandbox = EnterSandbox(options);
+  if (!sandbox) {
+    LogError("no_sandbox", {{"why", sandbox.error().message}});
+    return 70;
+  }
+  if (announce) {
+    Log(sandbox->missing.empty() ? LogLevel::kInfo : LogLevel::kWarn, "sandbox",
+        {{"is", sandbox->Describe()}});
+  }
+  FrameSocket parent((UniqueFd(fd)));
+  Status served = ServeCompiles(parent, compilers, temp);
+  if (!served) LogError("stopped", {{"why", served.error().message}});
+  return served ? 0 : ExitStatus(served.error().code);
+}
+
+}  // namespace
+}  // namespace warpsmith
+
+int main(int argc, char** argv) {
+  warpsmith::InitLog("compiler");
+  int fd = -1;
+  std::string temp;
+  bool announce = false;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view flag = argv[i];
+    if (flag == "--announce") announce = true;
+    if (flag == "--fd" && i + 1 < argc) fd = std::atoi(argv[++i]);
+    if (flag == "--temp" && i + 1 < argc) temp = argv[++i];
+  }
+  if (fd < 0 || temp.empty()) {
+    warpsmith::LogError("usage", {{"is", "warpsmith-compiler --fd F --temp DIR [--announce]"}});
+    return 2;
+  }
+  return warpsmith::Run(fd, temp, announce);
+}
