@@ -1,0 +1,152 @@
+// Stands in for compiler, oracle and runner in tests of the supervisor: a link to it named after
+// one of them plays that part. The candidate's text says how to misbehave.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "common/net/frame_socket.h"
+#include "common/wire/codec.h"
+
+namespace warpsmith {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kElf = "\x7f" "ELF";
+
+[[noreturn]] void Hang() {
+  for (;;) pause();
+}
+
+CompileReply Compiled(const CompileRequest& request, int uses) {
+  CompiledCandidate compiled{.device_kind = request.device_kind, .architecture = "x86_64"};
+  compiled.plan.launches = {{.kernel = "k", .grid = {"1"}, .block = {"1"}}};
+  compiled.kernels = {{.name = "k", .symbol = "k"}};
+  compiled.binary = kElf + request.text;
+  compiled.log = "pid=" + std::to_string(getpid()) + " uses=" + std::to_string(uses);
+
+  return {.id = request.id, .result = compiled};
+}
+
+int BeCompiler(FrameSocket& parent) {
+  for (int uses = 1;; ++uses) {
+    Result<Frame> frame = parent.Receive(1h);
+    if (!frame) return 0;
+    CompileRequest request = *Decode<CompileRequest>(frame->bytes);
+    const std::string& text = request.text;
+    CompileReply reply = Compiled(request, uses);
+    if (text == "hang") Hang();
+    if (text == "hang with a child" && fork() >= 0) Hang();
+    if (text == "crash") abort();
+    if (text == "lie: another request") ++reply.id;
+    if (text == "lie: another device") {
+      std::get<CompiledCandidate>(reply.result).device_kind = DeviceKind::kCuda;
+    }
+    if (text == "lie: other kernels") {
+      std::get<CompiledCandidate>(reply.result).kernels[0].name = "j";
+    }
+    if (text == "lie: correct") reply.result = Outcome(Correct{.speedup = 100});
+    if (text == "error") reply.result = Outcome(CompileError{std::string(1 << 20, 'e')});
+    if (text == "crash once") {
+      // The folder is the child's own: what is in it tells one child from the next.
+      std::filesystem::path mark = std::filesystem::temp_directory_path() /
+                                   ("fake-" + std::to_string(getppid()));
+      if (!std::filesystem::exists(mark)) {
+        std::filesystem::create_directory(mark);
+        abort();
+      }
+      std::filesystem::remove(mark);
+    }
+    std::string bytes = text == "lie: rubbish" ? std::string(100, 'x') : Encode(reply);
+    if (!parent.Send(bytes, {}, 10s)) return 0;
+  }
+}
+
+struct FakeOracle {
+  FrameSocket& parent;
+  FrameSocket runner;
+  uint64_t runner_number = 0;
+
+  void Say(const FromOracle& message) {
+    if (!parent.Send(Encode(message), {}, 10s)) _exit(0);
+  }
+  void Discard(const char* why) {
+    Say(DiscardRunner{runner_number, why});
+    runner = FrameSocket();
+    Next();
+  }
+  // Handles one message of the supervisor's.
+  void Next() {
+    Result<Frame> frame = parent.Receive(1h);
+    if (!frame) _exit(0);
+    ToOracle message = *Decode<ToOracle>(frame->bytes);
+    if (auto* attached = std::get_if<RunnerAttached>(&message)) {
+      runner = FrameSocket(std::move(frame->fds.at(0)));
+      runner_number = attached->runner;
+      if (!runner.Receive(10s)) Say(OracleFailed{InfrastructureKind::kInternal, "no ready runner"});
+      return;
+    }
+    Judge(std::get<EvaluateRequest>(message));
+  }
+  void Judge(const EvaluateRequest& request) {
+    std::string_view text = std::string_view(request.compiled.binary).substr(4);
+    EvaluateReply reply{.id = request.id, .outcome = Correct{.speedup = 2}};
+    reply.log = "runner=" + std::to_string(runner_number);
+    if (text == "runner is late") {
+      Say(StageBegan{request.id, Stage::kVerify, runner_number, 100ms});
+      if (runner.Receive(20s).error().code != ErrorCode::kUnavailable) _exit(9);
+      Discard("late");
+      reply.outcome = Timeout{Stage::kVerify};
+    }
+    if (text == "oracle is slow between stages") {
+      Say(StageBegan{request.id, Stage::kVerify, runner_number, 50ms});
+      Say(StageEnded{request.id});
+      usleep(200'000);
+    }
+    if (text == "runner faults") {
+      Discard("faulted");
+      reply.outcome = DeviceFault{"700"};
+    }
+    if (text == "oracle dies") _exit(1);
+    if (text == "oracle is silent") Hang();
+    if (text == "device is lost") Say(OracleFailed{InfrastructureKind::kDeviceLost, "xid 79"});
+    Say(reply);
+  }
+};
+
+int BeOracle(FrameSocket& parent) {
+  FakeOracle oracle{.parent = parent};
+  if (std::getenv("FAKE_NO_DEVICE")) {
+    oracle.Say(OracleFailed{InfrastructureKind::kDriver, "no such device here"});
+    return 0;
+  }
+  oracle.Say(OracleReady{DeviceFacts{.kind = DeviceKind::kHost, .architecture = "x86_64"}});
+  for (;;) oracle.Next();
+}
+
+int BeRunner(FrameSocket& oracle) {
+  if (std::getenv("FAKE_NO_RUNNER")) return 1;
+  if (!oracle.Send(Encode(FromRunner(RunnerReady{})), {}, 10s)) return 0;
+  while (oracle.Receive(1h)) {
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace warpsmith
+
+int main(int argc, char** argv) {
+  std::string part = std::filesystem::path(argv[0]).filename();
+  int fd = -1;
+  for (int i = 1; i + 1 < argc; ++i) {
+    if (std::string_view(argv[i]) == "--fd") fd = std::atoi(argv[i + 1]);
+  }
+  warpsmith::FrameSocket socket((warpsmith::UniqueFd(fd)));
+  if (part == "compiler") return warpsmith::BeCompiler(socket);
+  if (part == "oracle") return warpsmith::BeOracle(socket);
+  return warpsmith::BeRunner(socket);
+}
