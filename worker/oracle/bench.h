@@ -1,0 +1,49 @@
+// What the phases of one evaluation share. Not shared among threads.
+#pragma once
+
+#include <vector>
+
+#include "common/base/random.h"
+#include "common/model/child_protocol.h"
+#include "worker/device/oracle_device.h"
+#include "worker/oracle/case_judge.h"
+#include "worker/oracle/runner_link.h"
+
+namespace warpsmith {
+
+struct Bench {
+  OracleDevice& device;
+  RunnerLink& runner;
+  KnownTask& known;
+  const CompiledCandidate& compiled;
+  Random random;  // from a secret seed of this evaluation; content is drawn from it
+  std::vector<StageTime>& stages;
+
+  const Case& case_at(size_t index) const { return known.task().cases(device.facts().kind)[index]; }
+};
+
+// Adds the time from its making to its end to a stage's.
+class StageClock {
+ public:
+  StageClock(std::vector<StageTime>& stages, Stage stage)
+      : stages_(stages), stage_(stage), began_(std::chrono::steady_clock::now()) {}
+  StageClock(const StageClock&) = delete;
+  StageClock& operator=(const StageClock&) = delete;
+  ~StageClock();
+
+ private:
+  std::vector<StageTime>& stages_;
+  Stage stage_;
+  TimePoint began_;
+};
+
+// The plan for one case, or how the evaluation ends: Rejected, ResourceError, and Infrastructure
+// where `sets` sets of its buffers do not fit the device.
+std::variant<ResolvedPlan, Outcome> PlanFor(Bench& bench, size_t case_index);
+
+// Loads the binary anew, with all its globals as they were.
+Ending Load(Bench& bench, const ResolvedPlan& plan);
+// Lends a set to the runner.
+Ending Lend(Bench& bench, Stage stage, const BufferSet& set);
+
+}  // namespace warpsmith

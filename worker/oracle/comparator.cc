@@ -1,0 +1,219 @@
+#include "worker/oracle/comparator.h"
+
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "worker/oracle/torch_values.h"
+
+namespace warpsmith {
+namespace {
+
+constexpr int64_t kChunk = int64_t{1} << 22;  // elements: 32 MiB of doubles a temporary
+
+Result<bool> NoDifference(const std::exception& exception) {
+  return Wrap(FromException(exception), "comparing outputs");
+}
+
+template <typename T>
+std::span<const T> SpanOf(const at::Tensor& tensor) {
+  return {tensor.const_data_ptr<T>(), static_cast<size_t>(tensor.numel())};
+}
+
+at::Tensor Flat(const at::Tensor& tensor) { return tensor.reshape({-1}); }
+
+at::Tensor OnHost(const at::Tensor& tensor, at::ScalarType type) {
+  return tensor.to(at::kCPU, type).contiguous();
+}
+
+bool IsWhole(const at::Tensor& tensor) {
+  return at::isIntegralType(tensor.scalar_type(), /*includeBool=*/true);
+}
+
+// Both sides in the form in which the rule compares: chunk of expected values as doubles.
+at::Tensor ExpectedChunk(const Comparand& c, const at::Tensor& flat, int64_t begin, int64_t count,
+                         at::ScalarType output) {
+  at::Tensor chunk = flat.narrow(0, begin, count);
+  // Ulps and bits are those of the output's own type.
+  if (c.rule.kind == CompareKind::kUlp || c.rule.kind == CompareKind::kExact)
+    chunk = chunk.to(output);
+  return chunk.to(at::kDouble);
+}
+
+// 1 where a wrong element still holds the very bytes of the poison.
+at::Tensor SameBits(const at::Tensor& a, const at::Tensor& b) {
+  switch (a.element_size()) {
+    case 8: return a.view(at::kLong) == b.view(at::kLong);
+    case 4: return a.view(at::kInt) == b.view(at::kInt);
+    case 2: return a.view(at::kShort) == b.view(at::kShort);
+    default: return a.view(at::kChar) == b.view(at::kChar);
+  }
+}
+
+// 1 where the index got is in range, points at the same value as the expected one, and is not named
+// twice in its row.
+at::Tensor PointsAtEqual(const Comparand& c) {
+  const at::Tensor& values = TensorOf(*c.pointed, c.pointed_index);
+  const at::Tensor& got = TensorOf(*c.got, c.got_index);
+  const at::Tensor& expected = TensorOf(*c.expected, c.expected_index);
+  const int64_t width = values.dim() > 0 ? values.size(-1) : values.numel();
+  if (width == 0 || got.numel() == 0)
+    return at::zeros({got.numel()}, got.options().dtype(at::kBool));
+  const int64_t rows = values.numel() / width;
+  const at::Tensor table = values.reshape({rows, width});
+  const at::Tensor mine = got.reshape({rows, -1}).to(at::kLong);
+  const at::Tensor theirs = expected.reshape({rows, -1}).to(at::kLong);
+  const at::Tensor valid = (mine >= 0) & (mine < width);
+  const at::Tensor a = table.gather(1, mine.clamp(0, width - 1));
+  const at::Tensor b = table.gather(1, theirs.clamp(0, width - 1));
+  at::Tensor equal = valid & ((a == b) | ((a != a) & (b != b)));
+  if (mine.size(1) > 1) {
+    const at::Tensor sorted = std::get<0>(mine.sort(1));
+    const at::Tensor twice =
+        (sorted.narrow(1, 1, mine.size(1) - 1) == sorted.narrow(1, 0, mine.size(1) - 1))
+            .any(1, /*keepdim=*/true);
+    equal = equal & (~twice | (mine == theirs));
+  }
+  return Flat(equal);
+}
+
+// The quick pass over one chunk of values: true if all are right; adds to the sums.
+struct Sums {
+  double error_squares = 0;
+  double tolerance_squares = 0;
+  bool zero = true;         // every element got is 0
+  bool noticeable = false;  // some expected one is not
+};
+
+bool ChunkPasses(const ElementRule& rule, const at::Tensor& expected, const at::Tensor& got,
+                 double noticeable, Sums& sums) {
+  const at::Tensor error = (got - expected).abs();
+  const at::Tensor size = expected.abs();
+  const at::Tensor tolerance = size.mul(rule.rtol).add_(rule.atol);
+  // A NaN compares false; an infinite expectation would make its tolerance infinite too.
+  at::Tensor right = (error <= tolerance.clamp_min(rule.max_bound)) & expected.isfinite();
+  right |= got == expected;
+  if (rule.equal_nan) right |= got.isnan() & expected.isnan();
+  if (!right.all().item<bool>()) return false;
+  const at::Tensor finite = expected.isfinite();
+  sums.error_squares += at::where(finite, error, 0).square_().sum().item<double>();
+  sums.tolerance_squares += at::where(finite, tolerance, 0).square_().sum().item<double>();
+  if (sums.zero) sums.zero = !got.ne(0).any().item<bool>();
+  if (!sums.noticeable) sums.noticeable = (size > noticeable).any().item<bool>();
+  return true;
+}
+
+}  // namespace
+
+Result<ErrorStats> ErrorsOf(const Values& got, const Values& exact, size_t index) {
+  c10::InferenceMode inference;
+  try {
+    const at::Tensor a = Flat(TensorOf(got, index)), b = Flat(TensorOf(exact, index));
+    ErrorStats stats;
+    stats.elements = static_cast<uint64_t>(a.numel());
+    for (int64_t begin = 0; begin < a.numel(); begin += kChunk) {
+      const int64_t count = std::min(kChunk, a.numel() - begin);
+      at::Tensor error =
+          a.narrow(0, begin, count).to(at::kDouble) - b.narrow(0, begin, count).to(at::kDouble);
+      error = at::where(error.isfinite(), error, 0).abs_();
+      stats.max_abs = std::max(stats.max_abs, error.max().item<double>());
+      stats.sum_squares += error.square_().sum().item<double>();
+    }
+    return stats;
+  } catch (const std::exception& exception) {
+    return Wrap(FromException(exception), "comparing outputs");
+  }
+}
+
+Result<bool> PassesByTensors(const Comparand& c) {
+  c10::InferenceMode inference;
+  try {
+    const at::Tensor got = Flat(TensorOf(*c.got, c.got_index));
+    const at::Tensor expected = Flat(TensorOf(*c.expected, c.expected_index));
+    if (c.rule.kind == CompareKind::kIndexByValue) return PointsAtEqual(c).all().item<bool>();
+    if (IsWhole(got) && IsWhole(expected) && c.rule.kind == CompareKind::kExact)
+      return at::equal(got, expected.to(got.scalar_type()));
+    if (c.rule.kind != CompareKind::kValue) {
+      // Equal bits are right for either kind; anything else is looked at element by element.
+      const at::Tensor rounded = expected.to(got.scalar_type());
+      if (SameBits(got, rounded).all().item<bool>() && !got.isnan().any().item<bool>()) return true;
+      ASSIGN_OR_RETURN(const auto report, Report(c));
+      return !report;
+    }
+    Sums sums;
+    const double noticeable =
+        std::max(c.rule.max_bound, static_cast<double>(std::numeric_limits<float>::min()));
+    for (int64_t begin = 0; begin < got.numel(); begin += kChunk) {
+      const int64_t count = std::min(kChunk, got.numel() - begin);
+      if (!ChunkPasses(c.rule, ExpectedChunk(c, expected, begin, count, got.scalar_type()),
+                       got.narrow(0, begin, count).to(at::kDouble), noticeable, sums))
+        return false;
+    }
+    if (got.numel() == 0) return true;
+    // Doubtful sums are settled by the exact definition.
+    const auto n = static_cast<double>(got.numel());
+    if (std::sqrt(sums.error_squares / n) <=
+            std::max(c.rule.rms_bound, std::sqrt(sums.tolerance_squares / n)) &&
+        !(sums.zero && sums.noticeable))
+      return true;
+    ASSIGN_OR_RETURN(const auto report, Report(c));
+    return !report;
+  } catch (const std::exception& exception) {
+    return NoDifference(exception);
+  }
+}
+
+Result<std::optional<WrongOutputReport>> Report(const Comparand& c) {
+  c10::InferenceMode inference;
+  try {
+    const at::Tensor& whole = TensorOf(*c.got, c.got_index);
+    const at::Tensor got = Flat(whole), expected = Flat(TensorOf(*c.expected, c.expected_index));
+    OutputJudge judge(*c.spec, c.timed_case, c.rule, whole.sizes().vec());
+    const bool by_whole =
+        IsWhole(got) && IsWhole(expected) &&
+        (c.rule.kind == CompareKind::kExact || c.rule.kind == CompareKind::kValue);
+    const bool by_index = c.rule.kind == CompareKind::kIndexByValue;
+    const at::Tensor equal = by_index ? PointsAtEqual(c) : at::Tensor();
+    for (int64_t begin = 0; begin < got.numel(); begin += kChunk) {
+      const int64_t count = std::min(kChunk, got.numel() - begin);
+      const at::Tensor chunk = got.narrow(0, begin, count);
+      at::Tensor unwritten, points;
+      if (c.poison != nullptr)
+        unwritten = OnHost(SameBits(chunk, Flat(TensorOf(*c.poison, 0)).narrow(0, begin, count)),
+                           at::kByte);
+      if (by_index) points = OnHost(equal.narrow(0, begin, count), at::kByte);
+      const std::span<const uint8_t> never =
+          unwritten.defined() ? SpanOf<uint8_t>(unwritten) : std::span<const uint8_t>{};
+      if (by_whole) {
+        const at::Tensor e = OnHost(expected.narrow(0, begin, count), at::kLong);
+        const at::Tensor g = OnHost(chunk, at::kLong);
+        judge.AddWhole(SpanOf<int64_t>(e), SpanOf<int64_t>(g), never);
+        continue;
+      }
+      const at::Tensor e =
+          OnHost(ExpectedChunk(c, expected, begin, count, got.scalar_type()), at::kDouble);
+      const at::Tensor g = OnHost(chunk, at::kDouble);
+      judge.Add(
+          {.expected = SpanOf<double>(e),
+           .got = SpanOf<double>(g),
+           .unwritten = never,
+           .points_at_equal = by_index ? SpanOf<uint8_t>(points) : std::span<const uint8_t>{}});
+    }
+    return judge.Finish();
+  } catch (const std::exception& exception) {
+    return Wrap(FromException(exception), "comparing outputs");
+  }
+}
+
+Result<bool> Passes(const Comparand& c) {
+  if (TensorOf(*c.got, c.got_index).is_cpu()) {
+    // One pass of plain code is quicker than a dozen tensor operations.
+    ASSIGN_OR_RETURN(const auto report, Report(c));
+    return !report;
+  }
+  return PassesByTensors(c);
+}
+
+}  // namespace warpsmith

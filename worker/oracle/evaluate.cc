@@ -1,0 +1,101 @@
+#include "worker/oracle/evaluate.h"
+
+#include <utility>
+
+#include "worker/core/evaluation.h"
+#include "worker/oracle/timing.h"
+#include "worker/oracle/verify.h"
+
+namespace warpsmith {
+namespace {
+
+std::string Label(const Case& judged) {
+  std::string text;
+  for (const auto& [name, size] : judged.dims)
+    text += (text.empty() ? "" : ", ") + name + "=" + std::to_string(size);
+  return "case {" + text + "}";
+}
+
+// Why a measurement may not become a score; nothing: it may.
+Ending WhyNot(const Measurement& measurement) {
+  const std::string label = Label(measurement.timed_case);
+  if (measurement.below_floor)
+    return Infrastructure{InfrastructureKind::kInternal,
+                          label + ": " + std::to_string(measurement.candidate_us) +
+                              " us is below the floor of " + std::to_string(measurement.floor_us) +
+                              " us: masked"};
+  switch (measurement.validity) {
+    case Validity::kValid: return std::nullopt;
+    case Validity::kClocksUnverified:
+      return Infrastructure{InfrastructureKind::kClocksUnverified,
+                            label + ": nobody saw the clock that is said to be locked"};
+    case Validity::kNoisy:
+    case Validity::kThrottled: break;
+  }
+  return Infrastructure{InfrastructureKind::kTooNoisy,
+                        label + ": the measurement is " + ToString(measurement.validity)};
+}
+
+}  // namespace
+
+Result<KnownTask*> Judge::Know(const Task& task) {
+  for (auto at = known_.begin(); at != known_.end(); ++at) {
+    if (!((*at)->task() == task)) continue;
+    known_.splice(known_.begin(), known_, at);
+    return known_.front().get();
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<KnownTask> made, KnownTask::Make(task, device_));
+  known_.push_front(std::move(made));
+  if (known_.size() > kTasksKept) known_.pop_back();
+  return known_.front().get();
+}
+
+Outcome Judge::Run(const EvaluateRequest& request, std::vector<StageTime>& stages) {
+  if (request.compiled.device_kind != device_.facts().kind)
+    return Infrastructure{InfrastructureKind::kInternal,
+                          std::string("compiled for device ") +
+                              ToString(request.compiled.device_kind) + ", this one is " +
+                              ToString(device_.facts().kind)};
+  auto known = Know(request.task);
+  if (!known) return InfrastructureFrom(known.error());
+  const EvaluationSteps steps = PlanEvaluation(request.task, device_.facts().kind, request.depth);
+  if (steps.fresh_process) runner_.Discard("a confirmation takes a fresh process");
+
+  Bench bench{device_, runner_, **known, request.compiled, Random(SecretSeed()), stages};
+  // What can be refused before anything runs is refused first, for every case.
+  for (size_t index : steps.verify) {
+    auto resolved = PlanFor(bench, index);
+    if (auto* outcome = std::get_if<Outcome>(&resolved)) return std::move(*outcome);
+  }
+  for (size_t index : steps.verify)
+    if (auto ending = VerifyCase(bench, index)) return std::move(*ending);
+
+  Correct correct;
+  std::vector<double> scores;
+  for (size_t index : steps.timed) {
+    Ending masked;
+    for (int attempt = 0; attempt < steps.attempts; ++attempt) {
+      auto timed = TimeCase(bench, steps, index);
+      if (auto* outcome = std::get_if<Outcome>(&timed)) return std::move(*outcome);
+      auto& measurement = std::get<Measurement>(timed);
+      masked = WhyNot(measurement);
+      if (masked) continue;
+      scores.push_back(ScoredSpeedup(measurement.comparison, measurement.speedup));
+      correct.measurements.push_back(std::move(measurement));
+      break;
+    }
+    if (masked) return std::move(*masked);
+  }
+  if (!scores.empty()) correct.speedup = GeometricMean(scores);
+  return correct;
+}
+
+EvaluateReply Judge::Evaluate(const EvaluateRequest& request) {
+  EvaluateReply reply{.id = request.id};
+  runner_.Begin(request.id);
+  reply.outcome = Run(request, reply.stages);
+  reply.log = runner_.output();
+  return reply;
+}
+
+}  // namespace warpsmith

@@ -1,0 +1,351 @@
+#include "worker/oracle/timing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "common/suite/expression.h"
+
+namespace warpsmith {
+namespace {
+
+double Sum(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+// The least work of a case: what the task says, else all inputs read and all outputs written.
+Result<WorkAmount> WorkOf(const Task& task, const Case& judged, const ResolvedPlan& plan) {
+  WorkAmount amount;
+  for (const BufferSpec& buffer : plan.buffers) {
+    if (buffer.role == BufferRole::kInput) amount.read_bytes += static_cast<double>(buffer.bytes());
+    if (buffer.role == BufferRole::kOutput)
+      amount.write_bytes += static_cast<double>(buffer.bytes());
+  }
+  const std::pair<const std::string*, double*> fields[] = {
+      {&task.work.read_bytes, &amount.read_bytes},
+      {&task.work.write_bytes, &amount.write_bytes},
+      {&task.work.flops, &amount.flops}};
+  for (const auto& [text, value] : fields) {
+    if (text->empty()) continue;
+    ASSIGN_OR_RETURN(const int64_t number, Evaluate(*text, judged.dims));
+    *value = static_cast<double>(number);
+  }
+  return amount;
+}
+
+// One case being timed. Each method ends the evaluation by returning an outcome.
+class CaseTimer {
+ public:
+  CaseTimer(Bench& bench, const EvaluationSteps& steps, size_t case_index)
+      : bench_(bench),
+        steps_(steps),
+        case_index_(case_index),
+        task_(bench.known.task()),
+        case_(bench.case_at(case_index)),
+        kind_(bench.device.facts().kind) {}
+
+  std::variant<Measurement, Outcome> Run();
+
+ private:
+  Ending Prepare();
+  Ending TimeBaselineAlone();
+  Ending RunBlock(bool counts);
+  Ending Candidate(std::span<const size_t> order);
+  Ending Baseline(std::span<const size_t> order);
+  Ending CheckBlock(size_t chosen);
+  Ending CheckAgainstWallClock();
+  Measurement Summary() const;
+
+  Bench& bench_;
+  const EvaluationSteps& steps_;
+  const size_t case_index_;
+  const Task& task_;
+  const Case& case_;
+  const DeviceKind kind_;
+
+  ResolvedPlan plan_;
+  std::unique_ptr<CaseJudge> judge_;
+  std::vector<std::unique_ptr<BufferSet>> sets_;
+  std::vector<BoundReference> baseline_;  // one a set
+  std::vector<Values> baseline_results_;
+  double floor_us_ = 0;
+
+  double free_median_us_ = 0, free_sigma_us_ = 0;  // of a block's baseline, nobody else running
+  std::vector<double> candidate_runs_, baseline_runs_;  // of the block that runs now
+  std::vector<std::vector<double>> candidate_blocks_, baseline_blocks_;
+  std::vector<double> candidate_us_, baseline_us_, log_ratios_, clocks_;
+  size_t void_blocks_ = 0, blocks_run_ = 0;
+  double confidence_ = 0.95;
+};
+
+Ending CaseTimer::Prepare() {
+  auto resolved = PlanFor(bench_, case_index_);
+  if (auto* outcome = std::get_if<Outcome>(&resolved)) return std::move(*outcome);
+  plan_ = std::get<ResolvedPlan>(std::move(resolved));
+  const auto work = WorkOf(task_, case_, plan_);
+  if (!work) return InfrastructureFrom(work.error());
+  floor_us_ = FloorUs(*work, bench_.device.facts());
+  const auto bounds = bench_.known.Bounds(case_index_, bench_.device);
+  if (!bounds) return InfrastructureFrom(bounds.error());
+  judge_ = std::make_unique<CaseJudge>(task_, case_, **bounds);
+
+  uint64_t set_bytes = 0, elements = 0;
+  for (const BufferSpec& buffer : plan_.buffers) {
+    set_bytes += buffer.bytes();
+    elements += static_cast<uint64_t>(buffer.elements());
+  }
+  const size_t count = BufferSets(set_bytes, bench_.device.facts());
+  const uint64_t needed = NeededBytes(set_bytes, count, elements);
+  const int64_t memory = bench_.device.facts().memory_bytes;
+  if (memory > 0 && needed > static_cast<uint64_t>(memory) / 10 * 9)
+    return Infrastructure{InfrastructureKind::kOutOfMemory,
+                          "the case needs about " + std::to_string(needed >> 20) +
+                              " MiB, the device has " + std::to_string(memory >> 20)};
+  if (auto ending = Load(bench_, plan_)) return ending;
+  for (size_t i = 0; i < count; ++i) {
+    sets_.push_back(std::make_unique<BufferSet>(bench_.device, task_, case_,
+                                                static_cast<uint32_t>(case_index_), plan_,
+                                                static_cast<uint32_t>(i)));
+    if (auto done = sets_[i]->Allocate(Placement::kAligned256); !done)
+      return InfrastructureFrom(done.error());
+    if (auto ending = Lend(bench_, steps_.timing, *sets_[i])) return ending;
+    auto bound = bench_.known.reference().Bind(case_.dims, sets_[i]->input_views());
+    if (!bound) return InfrastructureFrom(bound.error());
+    baseline_.push_back(std::move(*bound));
+  }
+  baseline_results_.resize(count);
+  return std::nullopt;
+}
+
+Ending CaseTimer::Baseline(std::span<const size_t> order) {
+  std::optional<Error> failed;
+  const auto times = bench_.device.Time(order.size(), [&](size_t i) {
+    auto result = baseline_[order[i]].Run();
+    if (result)
+      baseline_results_[order[i]] = std::move(*result);
+    else
+      failed = result.error();
+  });
+  if (!times) return InfrastructureFrom(times.error());
+  if (failed) return InfrastructureFrom(*failed);
+  for (double us : *times) {
+    if (!(us > 0))
+      return Infrastructure{InfrastructureKind::kInternal, "the baseline took no time at all"};
+    baseline_runs_.push_back(us);
+  }
+  return std::nullopt;
+}
+
+// What the baseline takes when no candidate runs; also makes the library and the caches of its
+// allocator ready.
+Ending CaseTimer::TimeBaselineAlone() {
+  for (auto& set : sets_)
+    if (auto done = set->Fill(bench_.random.Fork(), bench_.random.Bits()); !done)
+      return InfrastructureFrom(done.error());
+  if (auto done = bench_.device.Synchronize(); !done) return InfrastructureFrom(done.error());
+  std::vector<size_t> order(sets_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::vector<double> rounds;
+  for (size_t round = 0; round <= steps_.free_rounds; ++round) {
+    baseline_runs_.clear();
+    if (auto ending = Baseline(order)) return ending;
+    if (round > 0) rounds.push_back(Sum(baseline_runs_));
+  }
+  free_median_us_ = Median(rounds);
+  // On the host other processes share the cores; what they take is no sign of a candidate's
+  // mischief.
+  const double least = kind_ == DeviceKind::kHost ? 0.08 * free_median_us_ : 0;
+  free_sigma_us_ = std::max(RobustSigma(rounds), least);
+  return std::nullopt;
+}
+
+Ending CaseTimer::Candidate(std::span<const size_t> order) {
+  RunPlan run{.sets = {}, .timed = true, .dirty_shared = false};
+  for (size_t i : order) run.sets.push_back(static_cast<uint32_t>(i));
+  const double each_us = free_median_us_ / static_cast<double>(sets_.size());
+  auto answer = bench_.runner.Call(steps_.timing, run, {}, RunLimit(each_us, order.size(), kind_));
+  if (auto* outcome = std::get_if<Outcome>(&answer)) return std::move(*outcome);
+  const Done& done = std::get<Done>(answer);
+  candidate_runs_.insert(candidate_runs_.end(), done.run_us.begin(), done.run_us.end());
+  clocks_.push_back(done.sm_clock_mhz);
+  return std::nullopt;
+}
+
+// Every output against the baseline's on the same content; one set against the truth as well, and
+// whether the candidate kept to its buffers there.
+Ending CaseTimer::CheckBlock(size_t chosen) {
+  const auto written = sets_[chosen]->InputWritten();
+  if (!written) return InfrastructureFrom(written.error());
+  if (*written) {
+    bench_.runner.Discard("it wrote to an input");
+    return Violation{ViolationKind::kInputModified,
+                     "input " + **written + " was written to while timed"};
+  }
+  const auto outside = sets_[chosen]->WrittenOutside();
+  if (!outside) return InfrastructureFrom(outside.error());
+  if (*outside) {
+    bench_.runner.Discard("it wrote out of bounds");
+    return Violation{ViolationKind::kOutOfBounds, **outside + ", while timed"};
+  }
+  for (size_t i = 0; i < sets_.size(); ++i)
+    if (auto ending = judge_->AgainstBaseline(*sets_[i], baseline_results_[i])) return ending;
+  const auto exact =
+      bench_.known.reference().RunExact(case_.dims, sets_[chosen]->input_views(), plan_.buffers);
+  if (!exact) return InfrastructureFrom(exact.error());
+  return judge_->AgainstExact(*sets_[chosen], *exact, baseline_results_[chosen]);
+}
+
+Ending CaseTimer::RunBlock(bool counts) {
+  candidate_runs_.clear();
+  baseline_runs_.clear();
+  const size_t chosen = bench_.random.Below(sets_.size());
+  for (auto& set : sets_)
+    if (auto done = set->Fill(bench_.random.Fork(), bench_.random.Bits()); !done)
+      return InfrastructureFrom(done.error());
+  if (auto done = sets_[chosen]->Remember(); !done) return InfrastructureFrom(done.error());
+  if (auto done = bench_.device.Synchronize(); !done) return InfrastructureFrom(done.error());
+
+  std::vector<size_t> order(sets_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[bench_.random.Below(i)]);
+  const std::span<const size_t> first = std::span(order).first(order.size() / 2);
+  const std::span<const size_t> second = std::span(order).subspan(order.size() / 2);
+  if (CandidateLeads(bench_.random)) {
+    if (auto ending = Candidate(first)) return ending;
+    if (auto ending = Baseline(first)) return ending;
+    if (auto ending = Baseline(second)) return ending;
+    if (auto ending = Candidate(second)) return ending;
+  } else {
+    if (auto ending = Baseline(first)) return ending;
+    if (auto ending = Candidate(first)) return ending;
+    if (auto ending = Candidate(second)) return ending;
+    if (auto ending = Baseline(second)) return ending;
+  }
+  if (auto ending = CheckBlock(chosen)) return ending;
+  if (!counts) return std::nullopt;
+
+  ++blocks_run_;
+  candidate_blocks_.push_back(candidate_runs_);
+  baseline_blocks_.push_back(baseline_runs_);
+  const double baseline_us = Sum(baseline_runs_);
+  if (BlockIsVoid(baseline_us, free_median_us_, free_sigma_us_)) {
+    ++void_blocks_;
+    return std::nullopt;
+  }
+  const double candidate_us = Sum(candidate_runs_);
+  const auto runs = static_cast<double>(sets_.size());
+  candidate_us_.push_back(candidate_us / runs);
+  baseline_us_.push_back(baseline_us / runs);
+  log_ratios_.push_back(std::log(baseline_us / candidate_us));
+  return std::nullopt;
+}
+
+// Runs back to back, clocked from here: the time of one more run must not be far above what the
+// runner said of a timed one, which also had a cold cache (design: rule 7).
+Ending CaseTimer::CheckAgainstWallClock() {
+  const double said_us = Median(candidate_us_);
+  const auto wanted = static_cast<size_t>(std::ceil(5000 / said_us));
+  const size_t runs = std::clamp<size_t>(wanted, 2, 400) + 1;
+  double least_us = INFINITY;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    for (auto& set : sets_)
+      if (auto done = set->Fill(bench_.random.Fork(), bench_.random.Bits()); !done)
+        return InfrastructureFrom(done.error());
+    if (auto done = bench_.device.Synchronize(); !done) return InfrastructureFrom(done.error());
+    double wall_us[2] = {0, 0};
+    for (int many = 0; many < 2; ++many) {
+      RunPlan run{.sets = {}, .timed = false, .dirty_shared = false};
+      for (size_t i = 0; i < (many ? runs : 1); ++i)
+        run.sets.push_back(static_cast<uint32_t>(i % sets_.size()));
+      auto answer = bench_.runner.Call(steps_.timing, run, {},
+                                       RunLimit(free_median_us_, run.sets.size(), kind_));
+      if (auto* outcome = std::get_if<Outcome>(&answer)) return std::move(*outcome);
+      wall_us[many] = std::chrono::duration<double, std::micro>(bench_.runner.last_wait()).count();
+    }
+    least_us = std::min(least_us, (wall_us[1] - wall_us[0]) / static_cast<double>(runs - 1));
+  }
+  // What a launch costs the runner's own process is not the candidate's.
+  const double slack_us = kind_ == DeviceKind::kHost ? 0.5 * said_us + 30 : 0.03 * said_us + 5;
+  if (least_us <= said_us + slack_us) return std::nullopt;
+  bench_.runner.Discard("forged times");
+  return Violation{ViolationKind::kTimeForged, "runs said to take " + std::to_string(said_us) +
+                                                   " us take " + std::to_string(least_us) +
+                                                   " us by the oracle's clock"};
+}
+
+Measurement CaseTimer::Summary() const {
+  const DeviceFacts& facts = bench_.device.facts();
+  Measurement m{.timed_case = case_, .device_kind = kind_, .clock_mode = facts.clock_mode};
+  m.validity = JudgeValidity({.candidate_us = candidate_us_,
+                              .baseline_us = baseline_us_,
+                              .void_blocks = void_blocks_,
+                              .clocks_mhz = clocks_,
+                              .kind = kind_,
+                              .mode = facts.clock_mode});
+  m.confidence = confidence_;
+  m.floor_us = floor_us_;
+  m.candidate_block_us = candidate_us_;
+  m.baseline_block_us = baseline_us_;
+  double clock_sum = 0;
+  int clocks = 0;
+  for (double clock : clocks_)
+    if (clock > 0) clock_sum += clock, ++clocks;
+  m.sm_clock_mhz = clocks > 0 ? clock_sum / clocks : 0;
+  if (log_ratios_.empty()) return m;  // no number rather than a wrong one
+  Random random(1);                   // the same samples give the same interval
+  const Interval interval = BootstrapMedian(log_ratios_, confidence_, random);
+  m.candidate_us = Median(candidate_us_);
+  m.baseline_us = Median(baseline_us_);
+  m.speedup = std::exp(interval.middle);
+  m.speedup_low = std::exp(interval.low);
+  m.speedup_high = std::exp(interval.high);
+  m.noise = AaNoise(baseline_us_, baseline_us_.size());
+  m.comparison = Compare(interval, WilcoxonSignedRank(log_ratios_), m.noise);
+  m.below_floor = floor_us_ > 0 && m.candidate_us < floor_us_;
+  return m;
+}
+
+std::variant<Measurement, Outcome> CaseTimer::Run() {
+  if (auto ending = Prepare()) return std::move(*ending);
+  const StageClock clock(bench_.stages, steps_.timing);
+  if (auto ending = TimeBaselineAlone()) return std::move(*ending);
+  // One whole block, judged like the others but not counted: mappings, code and clocks become warm.
+  if (auto ending = RunBlock(false)) return std::move(*ending);
+  clocks_.clear();
+
+  HalfWidthCriterion criterion(steps_.stopping, bench_.random.Fork());
+  confidence_ = criterion.confidence();
+  const TimePoint began = std::chrono::steady_clock::now();
+  do {
+    if (auto ending = RunBlock(true)) return std::move(*ending);
+  } while (criterion.Decide({.log_ratios = log_ratios_,
+                             .blocks_run = blocks_run_,
+                             .spent = std::chrono::steady_clock::now() - began}) ==
+           StopReason::kGoOn);
+
+  const double resolution_us = kind_ == DeviceKind::kHost ? 50 : 2;
+  if (IsUneven(candidate_blocks_, baseline_blocks_, resolution_us))
+    return Outcome(Violation{ViolationKind::kUneven,
+                             "the first run of a block takes another time than the rest"});
+  Measurement measurement = Summary();
+  if (measurement.below_floor || steps_.timing == Stage::kConfirm)
+    if (!candidate_us_.empty())
+      if (auto ending = CheckAgainstWallClock()) {
+        auto* violation = std::get_if<Violation>(&*ending);
+        if (violation != nullptr && measurement.below_floor)
+          violation->kind = ViolationKind::kImplausible;
+        return std::move(*ending);
+      }
+  return measurement;
+}
+
+}  // namespace
+
+std::variant<Measurement, Outcome> TimeCase(Bench& bench, const EvaluationSteps& steps,
+                                            size_t case_index) {
+  return CaseTimer(bench, steps, case_index).Run();
+}
+
+}  // namespace warpsmith

@@ -1,0 +1,17 @@
+// Timing of one case: candidate and baseline in turns, on content that neither has seen (design:
+// rules 1, 2, 5, 6, 8 and 9).
+#pragma once
+
+#include <variant>
+
+#include "worker/core/evaluation.h"
+#include "worker/oracle/bench.h"
+
+namespace warpsmith {
+
+// A measurement, which may say that it is not valid; or how the evaluation ends, because a timed
+// output was wrong, the runs were uneven, or something broke.
+std::variant<Measurement, Outcome> TimeCase(Bench& bench, const EvaluationSteps& steps,
+                                            size_t case_index);
+
+}  // namespace warpsmith
