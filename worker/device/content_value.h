@@ -1,19 +1,20 @@
-// One element of an input as it is drawn: the same text for the host device (g++) and for CUDA (NVRTC),
-// so that the bits drawn are the same everywhere and only the last bits of a normal's logarithm and
-// cosine may differ. Pure.
+// One element of an input as it is drawn: the same text for the host device (g++) and for CUDA
+// (NVRTC), so that the bits drawn are the same everywhere and only the last bits of a normal's
+// logarithm and cosine may differ. Pure.
 //
-// Element i of a tensor takes one block of Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random
-// numbers: as easy as 1, 2, 3", SC 2011): counter = {i low, i high, tensor number, case number}, key =
-// {seed low, seed high}; words 0 and 1 are used:
+// Element i of a tensor takes one block of Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel
+// random numbers: as easy as 1, 2, 3", SC 2011): counter = {i low, i high, tensor number, case
+// number}, key = {seed low, seed high}; words 0 and 1 are used:
 //   u0 = (word 0 + 1/2) / 2^32 in (0, 1)     u1 = word 1 / 2^32 in [0, 1)
 //   normal    scale * sqrt(-2 ln u0) * cos(2 pi u1)   (Box and Muller, 1958)
 //   uniform   low + (high - low) * word 0 / 2^32
 //   integer   low + floor(word 0 * (high - low) / 2^32)
 //   index     floor(word 0 * bound / 2^32)
-//   one_hot   1 where the column is floor(w * last_dim / 2^32), w = word 0 of the block of the row's number
+//   one_hot   1 where the column is floor(w * last_dim / 2^32), w = word 0 of block (row)
 //   mask      1 where word 0 / 2^32 < value
 //   constant  value
-// A value becomes float32 by rounding to nearest, and float16 or bfloat16 from that float32, likewise.
+// A value becomes float32 by rounding to nearest, and float16 or bfloat16 from that float32.
+// Compile without contraction of multiply-adds (g++ for x86-64 does; NVRTC: --fmad=false).
 #pragma once
 
 #ifdef __CUDACC_RTC__
@@ -30,7 +31,7 @@ struct ContentNumbers {
   unsigned long long seed;
   unsigned int case_number;
   unsigned int tensor_number;
-  int kind;                   // static_cast<int>(InitKind)
+  int kind;  // static_cast<int>(InitKind)
   int unused;
   long long last_dim;
   long long bound;
@@ -61,7 +62,8 @@ WARPSMITH_CONTENT ContentWords DrawContent(const ContentNumbers& c, unsigned lon
 WARPSMITH_CONTENT long long ScaleWord(unsigned int word, long long range) {
   return range <= 0 ? 0
                     : static_cast<long long>((static_cast<unsigned long long>(word) *
-                                              static_cast<unsigned long long>(range)) >> 32);
+                                              static_cast<unsigned long long>(range)) >>
+                                             32);
 }
 
 WARPSMITH_CONTENT double ContentValue(const ContentNumbers& c, unsigned long long index) {
@@ -76,15 +78,20 @@ WARPSMITH_CONTENT double ContentValue(const ContentNumbers& c, unsigned long lon
       const double u0 = (words.word0 + 0.5) * kTwoToMinus32, u1 = words.word1 * kTwoToMinus32;
       return c.scale * sqrt(-2.0 * log(u0)) * cos(6.283185307179586 * u1);
     }
-    case 1: return c.low + (c.high - c.low) * u;                                           // uniform
-    case 2: return c.low + static_cast<double>(ScaleWord(words.word0, static_cast<long long>(c.high - c.low)));
-    case 3: return static_cast<double>(ScaleWord(words.word0, c.bound));                   // index
-    case 4:                                                                                // one_hot
+    case 1:  // uniform
+      return c.low + (c.high - c.low) * u;
+    case 2:  // integer
+      return c.low +
+             static_cast<double>(ScaleWord(words.word0, static_cast<long long>(c.high - c.low)));
+    case 3:  // index
+      return static_cast<double>(ScaleWord(words.word0, c.bound));
+    case 4:  // one_hot
       return index - row * static_cast<unsigned long long>(last_dim) ==
                      static_cast<unsigned long long>(ScaleWord(words.word0, last_dim))
                  ? 1.0
                  : 0.0;
-    case 5: return u < c.value ? 1.0 : 0.0;                                                // mask
+    case 5:  // mask
+      return u < c.value ? 1.0 : 0.0;
     default: return 0;
   }
 }
