@@ -134,12 +134,14 @@ NvrtcResult Compile(const Nvrtc& nvrtc, const NvrtcProgram& program) {
 }
 
 Result<std::string> CompileOwnKernels(const std::string& architecture, const std::string& name,
-                                      const std::string& text) {
+                                      const std::string& text,
+                                      const std::vector<NvrtcHeader>& headers) {
   ASSIGN_OR_RETURN(const Nvrtc* nvrtc, LoadNvrtc());
   NvrtcProgram program;
   program.name = name;
   program.text = text;
-  program.options = {"--gpu-architecture=" + architecture, "--std=c++17",
+  program.headers = headers;
+  program.options = {"--gpu-architecture=" + architecture, "--std=c++17", "--fmad=false",
                      "--include-path=" + (nvrtc->root / "include").string(),
                      "--include-path=" + (nvrtc->root / "include/cccl").string()};
   NvrtcResult result = Compile(*nvrtc, program);

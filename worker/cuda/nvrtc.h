@@ -62,9 +62,10 @@ struct NvrtcResult {
 // Compiles for one real architecture (an option says which). Any thread; blocks.
 NvrtcResult Compile(const Nvrtc& nvrtc, const NvrtcProgram& program);
 
-// Our own device code for a device of this architecture ("sm_90a"): the cubin. kInternal on an
-// error, with the log.
+// Our own device code for a device of this architecture ("sm_90a"): the cubin. Multiply-adds are
+// not contracted, so that it rounds as the host does. kInternal on an error, with the log.
 Result<std::string> CompileOwnKernels(const std::string& architecture, const std::string& name,
-                                      const std::string& text);
+                                      const std::string& text,
+                                      const std::vector<NvrtcHeader>& headers = {});
 
 }  // namespace warpsmith

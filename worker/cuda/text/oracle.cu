@@ -1,0 +1,93 @@
+// Device code of worker/cuda/cuda_oracle_device.h: content, damage search, digest.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "worker/device/content_value.h"
+
+using warpsmith::ContentNumbers;
+using warpsmith::ContentValue;
+using u64 = unsigned long long;
+
+__device__ u64 ThreadIndex() { return blockIdx.x * static_cast<u64>(blockDim.x) + threadIdx.x; }
+__device__ u64 ThreadCount() { return gridDim.x * static_cast<u64>(blockDim.x); }
+
+__device__ void Store(double* out, double v) { *out = v; }
+__device__ void Store(float* out, double v) { *out = static_cast<float>(v); }
+__device__ void Store(__half* out, double v) { *out = __float2half_rn(static_cast<float>(v)); }
+__device__ void Store(__nv_bfloat16* out, double v) {
+  *out = __float2bfloat16_rn(static_cast<float>(v));
+}
+template <typename Integer>
+__device__ void Store(Integer* out, double v) {
+  *out = static_cast<Integer>(static_cast<long long>(v));
+}
+
+template <typename T>
+__device__ void Fill(void* data, u64 count, const ContentNumbers& content) {
+  for (u64 i = ThreadIndex(); i < count; i += ThreadCount())
+    Store(static_cast<T*>(data) + i, ContentValue(content, i));
+}
+
+#define WARPSMITH_FILL(name, T)                                              \
+  extern "C" __global__ void warpsmith_fill_##name(void* data, u64 count,    \
+                                                   ContentNumbers content) { \
+    Fill<T>(data, count, content);                                           \
+  }
+WARPSMITH_FILL(float64, double)
+WARPSMITH_FILL(float32, float)
+WARPSMITH_FILL(float16, __half)
+WARPSMITH_FILL(bfloat16, __nv_bfloat16)
+WARPSMITH_FILL(int64, long long)
+WARPSMITH_FILL(int32, int)
+WARPSMITH_FILL(int16, short)
+WARPSMITH_FILL(int8, signed char)
+WARPSMITH_FILL(uint8, unsigned char)
+WARPSMITH_FILL(bool, unsigned char)
+
+// The first byte outside [hole_begin, hole_end) that is not `pattern`'s, if it is below *first.
+extern "C" __global__ void warpsmith_find_damage(const unsigned int* words, u64 count,
+                                                 u64 hole_begin, u64 hole_end, unsigned int pattern,
+                                                 u64* first) {
+  for (u64 i = ThreadIndex(); i < count; i += ThreadCount()) {
+    const u64 begin = 4 * i;
+    if (begin >= hole_begin && begin + 4 <= hole_end) continue;
+    const unsigned int difference = words[i] ^ pattern;
+    if (difference == 0) continue;
+    for (int byte = 0; byte < 4; ++byte) {
+      const u64 at = begin + byte;
+      if ((at < hole_begin || at >= hole_end) && ((difference >> (8 * byte)) & 0xFF) != 0) {
+        atomicMin(first, at);
+        break;
+      }
+    }
+  }
+}
+
+// A sum of well-mixed (byte, place) pairs: the order of the threads does not matter. The mixing is
+// the finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+__device__ u64 Mix(u64 z) {
+  z += 0x9E3779B97F4A7C15ull;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  return z ^ (z >> 31);
+}
+
+extern "C" __global__ void warpsmith_digest(const unsigned char* data, u64 bytes, u64* sum) {
+  u64 own = 0;
+  const u64 words = bytes / 8;
+  for (u64 i = ThreadIndex(); i < words; i += ThreadCount()) {
+    u64 word = 0;
+    if (reinterpret_cast<u64>(data) % 8 == 0) {
+      word = reinterpret_cast<const u64*>(data)[i];
+    } else {
+      for (int byte = 7; byte >= 0; --byte) word = (word << 8) | data[8 * i + byte];
+    }
+    own += Mix(word ^ Mix(i));
+  }
+  if (ThreadIndex() == 0) {
+    u64 tail = 0;
+    for (u64 at = bytes; at > 8 * words; --at) tail = (tail << 8) | data[at - 1];
+    own += Mix(tail ^ Mix(words)) + Mix(bytes);
+  }
+  atomicAdd(sum, own);
+}
