@@ -69,8 +69,8 @@ bool IsTrainable(const Trajectory& trajectory) {
                      [](const Turn& turn) { return IsTrainable(turn); });
 }
 
-Result<std::vector<std::vector<TurnCredit>>> EstimateAdvantages(
-    std::string_view estimator, std::span<const Trajectory> batch) {
+Result<std::vector<std::vector<TurnCredit>>> EstimateAdvantages(std::string_view estimator,
+                                                                std::span<const Trajectory> batch) {
   const auto found = std::find_if(kEstimators.begin(), kEstimators.end(),
                                   [&](const Estimator& e) { return e.name == estimator; });
   if (found == kEstimators.end())

@@ -69,7 +69,8 @@ TEST(Trloo, HandNumbers) {
 }
 
 TEST(Trloo, ALoneDifferentRewardStaysOfOrderOne) {
-  // Case H1: by E[x^2] - E[x]^2 in float32 the residue passes a `> 0` guard and the advantage is 4000.
+  // Case H1: by E[x^2] - E[x]^2 in float32 the residue passes a `> 0` guard and the advantage is
+  // 4000.
   std::vector<Trajectory> batch(7, Episode(1, {Rewarded(0.35)}));
   batch.push_back(Episode(1, {Rewarded(0.95)}));
   const auto credit = Estimate(batch);
@@ -86,9 +87,9 @@ TEST(Trloo, EqualRewardsTeachNothing) {
 }
 
 TEST(Trloo, ComparesTurnsWithTheSameTurnOfTheSameGroupOnly) {
-  const auto credit = Estimate({Episode(1, {Rewarded(0), Rewarded(10)}),
-                                Episode(1, {Rewarded(2), Rewarded(10)}),
-                                Episode(2, {Rewarded(100), Rewarded(7)})});
+  const auto credit =
+      Estimate({Episode(1, {Rewarded(0), Rewarded(10)}), Episode(1, {Rewarded(2), Rewarded(10)}),
+                Episode(2, {Rewarded(100), Rewarded(7)})});
   EXPECT_NEAR(credit[0][0].advantage, -2, 1e-12);  // deviation 1
   EXPECT_NEAR(credit[1][0].advantage, 2, 1e-12);
   EXPECT_NEAR(credit[0][1].advantage, 0, 1e-12);
@@ -96,8 +97,8 @@ TEST(Trloo, ComparesTurnsWithTheSameTurnOfTheSameGroupOnly) {
 }
 
 TEST(Trloo, LeavesInfrastructureOutOfTheMean) {
-  const auto credit = Estimate({Episode(1, {Rewarded(1)}), Episode(1, {Rewarded(3)}),
-                                Episode(1, {Lost()}), Episode(1, {})});
+  const auto credit = Estimate(
+      {Episode(1, {Rewarded(1)}), Episode(1, {Rewarded(3)}), Episode(1, {Lost()}), Episode(1, {})});
   EXPECT_NEAR(credit[0][0].advantage, -2, 1e-12);
   EXPECT_FALSE(credit[2][0].trainable);
 }
@@ -108,7 +109,7 @@ TEST(TrlooToGo, SumsLaterRewardsAndSkipsLostTurns) {
                                "trloo_to_go");
   EXPECT_NEAR(credit[0][0].advantage, 0, 1e-9);  // 4 against 4
   EXPECT_FALSE(credit[0][1].trainable);
-  EXPECT_FALSE(credit[1][1].trainable);          // its only peer was lost
+  EXPECT_FALSE(credit[1][1].trainable);  // its only peer was lost
   EXPECT_NEAR(credit[0][2].advantage, 2, 1e-12);
 }
 

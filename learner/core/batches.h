@@ -1,18 +1,21 @@
-// From a run's stream of trajectories to the batches of its learner's steps, each trajectory consumed
-// exactly once: trained, stale or dropped. Pure; the same additions and cuts give the same batches.
+// From a run's stream of trajectories to the batches of its learner's steps, each trajectory
+// consumed exactly once: trained, stale or dropped. Pure; the same additions and cuts give the same
+// batches.
 //
-// Invariant: every sequence number added is in exactly one place: pending, given up but not told yet, or
-// below the watermark.
+// Invariant: every sequence number added is in exactly one place: pending, given up but not told
+// yet, or below the watermark.
 //
 // When a batch is cut
-// - Trajectories whose oldest turn is more than `staleness` steps behind the current version, or was
+// - Trajectories whose oldest turn is more than `staleness` steps behind the current version, or
+// was
 //   sampled off the current line of versions, are stale: never trained.
 // - Trajectories without a trainable turn (advantages.h) are dropped.
 // - A group is whole when all `group` episodes have been seen. As soon as whole groups hold
 //   `batch_episodes` usable trajectories, the oldest whole groups become the batch.
-// - Groups need not become whole (an episode may be given up elsewhere), so when usable trajectories in
-//   groups of two or more reach 1.5 x batch_episodes (batch_episodes where staleness is 0, for then no
-//   more can come), the oldest groups are taken as they are.
+// - Groups need not become whole (an episode may be given up elsewhere), so when usable
+// trajectories in
+//   groups of two or more reach 1.5 x batch_episodes (batch_episodes where staleness is 0, for then
+//   no more can come), the oldest groups are taken as they are.
 // - At the end of a run everything left is taken; a trajectory without a peer is dropped.
 #pragma once
 
@@ -31,14 +34,16 @@ namespace warpsmith {
 class PolicyLine {
  public:
   PolicyLine() = default;
-  // `ancestors`: for each earlier incarnation the newest version of it that the line passed through.
+  // `ancestors`: for each earlier incarnation the newest version of it that the line passed
+  // through.
   PolicyLine(PolicyVersion current, std::vector<PolicyVersion> ancestors)
       : current_(current), ancestors_(std::move(ancestors)) {}
 
   const PolicyVersion& current() const { return current_; }
   const std::vector<PolicyVersion>& ancestors() const { return ancestors_; }
 
-  // The line goes on. `next` is later than current; a new incarnation forks from the current version.
+  // The line goes on. `next` is later than current; a new incarnation forks from the current
+  // version.
   void Advance(PolicyVersion next);
   // Whether the line passed through it. The start {0, 0} is on every line.
   bool Contains(const PolicyVersion& version) const;
@@ -51,8 +56,9 @@ class PolicyLine {
 };
 
 struct Batch {
-  std::vector<Trajectory> trajectories;      // to train on, in order of sequence; may be empty
-  std::vector<ConsumedTrajectory> consumed;  // those, and what became stale or was dropped since the last
+  std::vector<Trajectory> trajectories;  // to train on, in order of sequence; may be empty
+  std::vector<ConsumedTrajectory>
+      consumed;  // those, and what became stale or was dropped since the last
 };
 
 class Batches {
@@ -90,8 +96,8 @@ class Batches {
   const Algorithm algorithm_;
   Watermark watermark_;
   std::map<uint64_t, Trajectory> pending_;
-  std::vector<ConsumedTrajectory> gone_;      // given up: in the consumed of the next batch
-  std::map<GroupId, int> seen_;               // episodes of a group, whatever became of them
+  std::vector<ConsumedTrajectory> gone_;  // given up: in the consumed of the next batch
+  std::map<GroupId, int> seen_;           // episodes of a group, whatever became of them
 };
 
 }  // namespace warpsmith

@@ -10,7 +10,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-
 Algorithm Small(int group, int batch, int staleness) {
   Algorithm algorithm;
   algorithm.group = group;

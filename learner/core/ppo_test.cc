@@ -49,7 +49,8 @@ TEST(Ppo, SlopeIsTheDerivative) {
     for (const double now : {-3.0, -1.15, -1.0, -0.9, -0.1}) {
       const double h = 1e-6;
       const double numeric = (Ppo(algorithm, now + h, -1, -1.3, advantage).objective -
-                              Ppo(algorithm, now - h, -1, -1.3, advantage).objective) / (2 * h);
+                              Ppo(algorithm, now - h, -1, -1.3, advantage).objective) /
+                             (2 * h);
       EXPECT_NEAR(Ppo(algorithm, now, -1, -1.3, advantage).slope, numeric, 1e-6)
           << advantage << " " << now;
     }

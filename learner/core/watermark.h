@@ -1,4 +1,5 @@
-// Which trajectories of a run's stream are consumed: everything below a mark, and some above it. Pure.
+// Which trajectories of a run's stream are consumed: everything below a mark, and some above it.
+// Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
-// Trains a grammar policy's network: one Step a batch of trajectories. Decoupled PPO (learner/core/ppo.h)
-// on advantages of the run's estimator (learner/core/advantages.h), Adam, gradients clipped by norm.
-// Thread-compatible. Deterministic: the same spec, seed, files and batches give the same weights, bit for
-// bit on one machine; it computes on the CPU with one thread (the process's torch setting).
+// Trains a grammar policy's network: one Step a batch of trajectories. Decoupled PPO
+// (learner/core/ppo.h) on advantages of the run's estimator (learner/core/advantages.h), Adam,
+// gradients clipped by norm. Thread-compatible. Deterministic: the same spec, seed, files and
+// batches give the same weights, bit for bit on one machine; it computes on the CPU with one thread
+// (the process's torch setting).
 #pragma once
 
 #include <memory>
@@ -24,8 +25,8 @@ struct TrainerStep {
 
 class Trainer {
  public:
-  // Fresh weights: the policy starts uniform. kInvalidInput: the spec's policy has nothing to train, or
-  // its algorithm names what does not exist.
+  // Fresh weights: the policy starts uniform. kInvalidInput: the spec's policy has nothing to
+  // train, or its algorithm names what does not exist.
   static Result<Trainer> Init(const RunSpec& spec, uint64_t seed);
   // With a table of families other than the program's.
   static Result<Trainer> Init(const RunSpec& spec, uint64_t seed,
@@ -34,12 +35,13 @@ class Trainer {
   Trainer& operator=(Trainer&&) noexcept;
   ~Trainer();
 
-  // Goes on from a file that Save wrote: weights, optimiser and step count. kCorrupt or kInvalidInput
-  // (another grammar's weights) leave the trainer as it was.
+  // Goes on from a file that Save wrote: weights, optimiser and step count. kCorrupt or
+  // kInvalidInput (another grammar's weights) leave the trainer as it was.
   Status Load(const std::string& path);
 
-  // One batch. Turns that cannot be learned from are left out: infrastructure, unknown tasks, ids of
-  // another grammar, no peers in the batch. A batch with nothing left makes a step with no update.
+  // One batch. Turns that cannot be learned from are left out: infrastructure, unknown tasks, ids
+  // of another grammar, no peers in the batch. A batch with nothing left makes a step with no
+  // update.
   TrainerStep Step(std::span<const Trajectory> batch);
 
   // One safetensors file that Load and every policy (policy/torch/grammar_policy.h) can read. Not

@@ -1,6 +1,7 @@
-// What a family of kernels is: a way to write a whole class of operations, with slots for the choices
-// that decide how fast it is. A choice is not promised to be good: some do not compile, do not launch or
-// are slow, and a policy has to learn that. Only what makes no sense as text is masked.
+// What a family of kernels is: a way to write a whole class of operations, with slots for the
+// choices that decide how fast it is. A choice is not promised to be good: some do not compile, do
+// not launch or are slow, and a policy has to learn that. Only what makes no sense as text is
+// masked.
 //
 // Families are stateless and thread-safe; the program's table of them is policy/grammar/families.h.
 #pragma once
@@ -32,14 +33,14 @@ class Family {
   // Whether it can write candidates for this task. kInvalidInput says why not.
   virtual Status Matches(const Task& task) const = 0;
 
-  // Which choices of `slot` make sense for the task after the choices of the slots before it: 1 or 0
-  // for each, at least one 1. The task matches.
+  // Which choices of `slot` make sense for the task after the choices of the slots before it: 1 or
+  // 0 for each, at least one 1. The task matches.
   virtual std::vector<uint8_t> Allowed(const Task& task, size_t slot,
                                        std::span<const int32_t> earlier) const = 0;
 
-  // The candidate text, plan included, for one allowed choice of every slot. The same arguments, the
-  // same text. Right for all sizes; sizes of compile-time storage are chosen by the task's cases for
-  // this kind of device.
+  // The candidate text, plan included, for one allowed choice of every slot. The same arguments,
+  // the same text. Right for all sizes; sizes of compile-time storage are chosen by the task's
+  // cases for this kind of device.
   virtual std::string Write(const Task& task, DeviceKind device,
                             std::span<const int32_t> choices) const = 0;
 };

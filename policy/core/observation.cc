@@ -17,8 +17,8 @@ namespace {
 
 // Functions whose presence tells operations apart: cheap, transcendental, reducing.
 constexpr std::array<std::string_view, 16> kMarkers = {
-    "div", "exp", "tanh", "sigmoid", "gelu", "silu", "relu", "sqrt", "sum", "mean",
-    "softmax", "log_softmax", "rms_norm", "layer_norm", "transpose", "amax"};
+    "div", "exp",  "tanh",    "sigmoid",     "gelu",     "silu",       "relu",      "sqrt",
+    "sum", "mean", "softmax", "log_softmax", "rms_norm", "layer_norm", "transpose", "amax"};
 
 // Appends one after another; the total is checked against kFeatures once.
 class Features {
@@ -125,8 +125,9 @@ EncodedObservation Encode(const Task& task, const DeviceFacts& device,
   const Turn* best = BestTurn(turns);
   features.Flag(best != nullptr);
   features.Add(best ? LogSpeedup(best->evaluation.outcome) : 0);
-  features.OneHot(turns.empty() ? std::variant_size_v<Outcome> : turns.back().evaluation.outcome.index(),
-                  std::variant_size_v<Outcome>);
+  features.OneHot(
+      turns.empty() ? std::variant_size_v<Outcome> : turns.back().evaluation.outcome.index(),
+      std::variant_size_v<Outcome>);
   features.Add(turns.empty() ? 0 : LogSpeedup(turns.back().evaluation.outcome));
 
   EncodedObservation encoded{.features = features.Take()};
@@ -138,16 +139,14 @@ EncodedObservation Encode(const Task& task, const DeviceFacts& device,
 Status CheckChoices(const Family& family, const Task& task, std::span<const int32_t> ids) {
   const auto& slots = family.slots();
   if (ids.size() != slots.size())
-    return Fail(ErrorCode::kInvalidInput,
-                fmt::format("{} has {} slots, the action {} ids", family.name(), slots.size(),
-                            ids.size()));
+    return Fail(ErrorCode::kInvalidInput, fmt::format("{} has {} slots, the action {} ids",
+                                                      family.name(), slots.size(), ids.size()));
   for (size_t i = 0; i < slots.size(); ++i) {
     const auto choice = static_cast<size_t>(ids[i]);
     if (ids[i] < 0 || choice >= slots[i].choices.size() ||
         !family.Allowed(task, i, ids.first(i))[choice])
-      return Fail(ErrorCode::kInvalidInput,
-                  fmt::format("{}: {} is no allowed choice of {}", family.name(), ids[i],
-                              slots[i].name));
+      return Fail(ErrorCode::kInvalidInput, fmt::format("{}: {} is no allowed choice of {}",
+                                                        family.name(), ids[i], slots[i].name));
   }
   return {};
 }

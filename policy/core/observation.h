@@ -1,9 +1,9 @@
-// An observation as numbers for a network. Pure: a policy and the learner that trains it compute the same
-// features from the same records.
+// An observation as numbers for a network. Pure: a policy and the learner that trains it compute
+// the same features from the same records.
 //
 // All features lie within about [-2, 2]. They describe the operation (element type, sizes, which
-// functions its reference calls), the device, and how the episode went so far. The task's name is not
-// among them, so that what is learned on one task can serve another.
+// functions its reference calls), the device, and how the episode went so far. The task's name is
+// not among them, so that what is learned on one task can serve another.
 #pragma once
 
 #include <cstdint>

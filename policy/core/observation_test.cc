@@ -86,7 +86,8 @@ TEST(Encode, TellsDevicesAndOperationsApartButNotNames) {
             Encode(renamed, DeviceFacts{}, {}).features);
   Task other = Softmax();
   other.reference = "def reference(x):\n    return torch.log_softmax(x, -1)";
-  EXPECT_NE(Encode(Softmax(), DeviceFacts{}, {}).features, Encode(other, DeviceFacts{}, {}).features);
+  EXPECT_NE(Encode(Softmax(), DeviceFacts{}, {}).features,
+            Encode(other, DeviceFacts{}, {}).features);
   DeviceFacts simulated;
   simulated.kind = DeviceKind::kSimulated;
   EXPECT_NE(Encode(Softmax(), DeviceFacts{}, {}).features,

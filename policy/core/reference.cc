@@ -27,8 +27,8 @@ tl::unexpected<Error> FailAt(const Token& token, const std::string& what) {
               fmt::format("reference:{}:{}: {}", token.line, token.column, what));
 }
 
-// Newlines inside of brackets are spaces, as in Python. Indentation carries no meaning here: there are
-// no nested blocks in the subset.
+// Newlines inside of brackets are spaces, as in Python. Indentation carries no meaning here: there
+// are no nested blocks in the subset.
 Result<std::vector<Token>> Tokenize(std::string_view text) {
   std::vector<Token> tokens;
   int line = 1, brackets = 0;
@@ -167,7 +167,8 @@ class Parser {
     while (Peek().kind == TokenKind::kNewline) Next();
   }
 
-  // A type such as Tensor, List[int] or Tuple[Tensor, Tensor]: it says nothing that the task does not.
+  // A type such as Tensor, List[int] or Tuple[Tensor, Tensor]: it says nothing that the task does
+  // not.
   Status SkipAnnotation() {
     if (Peek().kind != TokenKind::kName) return FailAt(Peek(), "expected a type");
     Next();
@@ -183,7 +184,8 @@ class Parser {
   }
 
   Status Assignment() {
-    if (Peek().kind != TokenKind::kName) return FailAt(Peek(), "expected an assignment or `return`");
+    if (Peek().kind != TokenKind::kName)
+      return FailAt(Peek(), "expected an assignment or `return`");
     const std::string name = Next().text;
     if (Accept(":")) RETURN_IF_ERROR(SkipAnnotation());
     RETURN_IF_ERROR(Expect("="));
@@ -294,24 +296,22 @@ class Parser {
   Result<ExprPtr> Atom() {
     const Token token = Next();
     switch (token.kind) {
-      case TokenKind::kNumber:
-        return MakeNumber(token.number);
-      case TokenKind::kString:
-        return Make({.kind = ExprKind::kString, .name = token.text});
+      case TokenKind::kNumber: return MakeNumber(token.number);
+      case TokenKind::kString: return Make({.kind = ExprKind::kString, .name = token.text});
       case TokenKind::kName: {
         if (token.text == "True" || token.text == "False" || token.text == "None")
           return Make({.kind = ExprKind::kConstant, .name = token.text});
         const auto known = names_.find(token.text);
         if (known == names_.end())
-          return FailAt(token, fmt::format("`{}` is no parameter and assigned nowhere", token.text));
+          return FailAt(token,
+                        fmt::format("`{}` is no parameter and assigned nowhere", token.text));
         return known->second;
       }
       case TokenKind::kSymbol:
         if (token.text == "(") return Bracketed(")", false);
         if (token.text == "[") return Bracketed("]", true);
         break;
-      default:
-        break;
+      default: break;
     }
     return FailAt(token, "expected a value");
   }

@@ -1,7 +1,7 @@
-// A task's reference text as an expression tree, so that families recognise what an operation is and
-// not what somebody called it. The subset: one `def reference(...)`, plain assignments, one `return`.
-// What the parser normalises: operators, `torch.f(x)`, `torch.special.f(x)` and `x.f()` are all the call
-// `f`; names assigned to are replaced by their expressions. Pure.
+// A task's reference text as an expression tree, so that families recognise what an operation is
+// and not what somebody called it. The subset: one `def reference(...)`, plain assignments, one
+// `return`. What the parser normalises: operators, `torch.f(x)`, `torch.special.f(x)` and `x.f()`
+// are all the call `f`; names assigned to are replaced by their expressions. Pure.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ enum class ExprKind {
   kConstant,  // True, False, None: `name`
   kString,    // `name` without quotes
   kList,      // [a, b] or (a, b): `args`
-  kCall,      // `name` of (args, keywords): add sub mul div pow neg, and functions by their last name
+  kCall,  // `name` of (args, keywords): add sub mul div pow neg, and functions by their last name
 };
 
 struct Expr {

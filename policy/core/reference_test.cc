@@ -11,7 +11,8 @@ std::string Tree(const std::string& text) {
   const auto reference = ParseReference(text);
   if (!reference) return "error: " + reference.error().message;
   std::string all;
-  for (const ExprPtr& result : reference->results) all += (all.empty() ? "" : "; ") + ToString(*result);
+  for (const ExprPtr& result : reference->results)
+    all += (all.empty() ? "" : "; ") + ToString(*result);
   return all;
 }
 
@@ -20,9 +21,11 @@ TEST(Reference, NamesLineAndColumnOfWhatItDoesNotKnow) {
             "error: reference:2:22: `q` is no parameter and assigned nowhere");
   EXPECT_THAT(Tree("def reference(x):\n    for i in x:\n        x = x\n    return x"),
               HasSubstr("reference:2:9: expected `=`"));
-  EXPECT_THAT(Tree("def reference(x):\n    y = x"), HasSubstr("expected an assignment or `return`"));
+  EXPECT_THAT(Tree("def reference(x):\n    y = x"),
+              HasSubstr("expected an assignment or `return`"));
   EXPECT_THAT(Tree("def other(x):\n    return x"), HasSubstr("must be `reference`"));
-  EXPECT_THAT(Tree("def reference(x):\n    return x\n    return x"), HasSubstr("nothing may follow"));
+  EXPECT_THAT(Tree("def reference(x):\n    return x\n    return x"),
+              HasSubstr("nothing may follow"));
   EXPECT_THAT(Tree("def reference(x):\n    return (x"), HasSubstr("expected `)`"));
   EXPECT_THAT(Tree("def reference(x):\n    return 'x"), HasSubstr("closing quote"));
   EXPECT_THAT(Tree(""), HasSubstr("expected `def`"));
@@ -55,8 +58,9 @@ TEST(Reference, ReadsTheShippedOperations) {
 }
 
 TEST(Reference, WritesOneOperationInOneWay) {
-  EXPECT_EQ(Tree("def reference(x):\n    y: Tensor = x.exp()  # twice\n    return y * y, -2**2 - -1"),
-            "mul(exp(x), exp(x)); sub(neg(pow(2, 2)), -1)");
+  EXPECT_EQ(
+      Tree("def reference(x):\n    y: Tensor = x.exp()  # twice\n    return y * y, -2**2 - -1"),
+      "mul(exp(x), exp(x)); sub(neg(pow(2, 2)), -1)");
   EXPECT_EQ(Tree("def reference(a: List[int],\n              x: Tensor):\n"
                  "    return (torch.softmax(x, dim=-1), a.T)"),
             "softmax(x, dim=-1); T(a)");

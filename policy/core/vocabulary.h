@@ -1,5 +1,5 @@
-// One number for every (family, slot, choice), so that one network serves all families: choice c of slot
-// s of family f is token first(f, s) + c. Pure; immutable after construction.
+// One number for every (family, slot, choice), so that one network serves all families: choice c of
+// slot s of family f is token first(f, s) + c. Pure; immutable after construction.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,163 @@
+#include "policy/grammar/cuda_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "common/base/check.h"
+#include "common/suite/expression.h"
+
+namespace warpsmith {
+namespace {
+
+// Words that generated text uses itself, or that CUDA C++ reserves.
+const std::set<std::string>& ReservedNames() {
+  static const std::set<std::string> names = {
+      "alignas",   "and",       "apply",     "asm",     "at",        "auto",       "blockDim",
+      "blockIdx",  "body",      "bool",      "break",   "case",      "catch",      "char",
+      "clamp",     "class",     "cols",      "column",  "const",     "constexpr",  "continue",
+      "default",   "delete",    "do",        "double",  "elements",  "else",       "enum",
+      "explicit",  "export",    "extern",    "false",   "first_row", "float",      "for",
+      "friend",    "gelu",      "gelu_tanh", "goto",    "gridDim",   "half",       "if",
+      "inline",    "int",       "item",      "lane",    "largest",   "leaky_relu", "long",
+      "max",       "maximum",   "min",       "minimum", "mutable",   "namespace",  "new",
+      "not",       "nullptr",   "operator",  "or",      "part",      "partial",    "private",
+      "protected", "public",    "register",  "relu",    "result",    "return",     "row",
+      "rows",      "short",     "sigmoid",   "signed",  "silu",      "sizeof",     "softplus",
+      "square",    "staged",    "static",    "stride",  "struct",    "switch",     "template",
+      "this",      "threadIdx", "throw",     "tile",    "true",      "try",        "typedef",
+      "typename",  "union",     "unsigned",  "using",   "value",     "vec",        "virtual",
+      "void",      "volatile",  "warpSize",  "while",   "xor"};
+  return names;
+}
+
+bool IsPlainWord(const std::string& expression) {
+  return std::all_of(expression.begin(), expression.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+}  // namespace
+
+std::string Expand(std::string_view text, const std::map<std::string, std::string>& values) {
+  const auto value_of = [&](std::string_view key) -> const std::string& {
+    const auto found = values.find(std::string(key));
+    CHECK(found != values.end(), "every @key@ of a text has a value");
+    return found->second;
+  };
+  std::string result;
+  while (!text.empty()) {
+    const size_t newline = std::min(text.find('\n'), text.size() - 1);
+    std::string_view line = text.substr(0, newline + 1);
+    text.remove_prefix(newline + 1);
+
+    const size_t indent = line.find_first_not_of(' ');
+    const size_t last = line.find_last_not_of(" \n");
+    if (indent != std::string_view::npos && last > indent && line[indent] == '@' &&
+        line.find('@', indent + 1) == last) {
+      std::string_view value = value_of(line.substr(indent + 1, last - indent - 1));
+      while (!value.empty()) {
+        const size_t end = std::min(value.find('\n'), value.size());
+        // Preprocessor lines stand at the margin.
+        if (end > 0 && value[0] != '#') result.append(indent, ' ');
+        result += fmt::format("{}\n", value.substr(0, end));
+        value.remove_prefix(std::min(end + 1, value.size()));
+      }
+      continue;
+    }
+    for (;;) {
+      const size_t open = line.find('@');
+      if (open == std::string_view::npos) break;
+      const size_t close = line.find('@', open + 1);
+      CHECK(close != std::string_view::npos, "a @key@ is closed on its line");
+      result += line.substr(0, open);
+      result += value_of(line.substr(open + 1, close - open - 1));
+      line.remove_prefix(close + 1);
+    }
+    result += line;
+  }
+  return result;
+}
+
+const char* CudaType(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kFloat64: return "double";
+    case Dtype::kFloat32: return "float";
+    case Dtype::kFloat16: return "__half";
+    case Dtype::kBFloat16: return "__nv_bfloat16";
+    case Dtype::kInt64: return "long long";
+    case Dtype::kInt32: return "int";
+    case Dtype::kInt16: return "short";
+    case Dtype::kInt8: return "signed char";
+    case Dtype::kUint8: return "unsigned char";
+    case Dtype::kBool: return "bool";
+  }
+  CHECK(false, "every dtype has a CUDA type");
+}
+
+std::string FloatLiteral(double value) {
+  CHECK(std::isfinite(value), "a literal of a reference is finite");
+  std::string text = fmt::format("{}", static_cast<float>(value));
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text + "f";
+}
+
+std::string SafeName(const std::string& name) {
+  return ReservedNames().contains(name) || name.starts_with("__") ? name + "_in" : name;
+}
+
+std::string KernelName(const Task& task) {
+  const std::string& id = task.id.value();
+  std::string name = id.substr(id.rfind('/') + 1);
+  for (char& c : name)
+    if (!IsPlainWord(std::string(1, c))) c = '_';
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9') || name[0] == '_') name = "task" + name;
+  return name + "_kernel";
+}
+
+std::string ParameterList(const std::string& kernel, const std::vector<std::string>& parameters) {
+  const size_t indent = 4 + kernel.size() + 1;
+  std::string list;
+  size_t column = indent;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const size_t width = parameters[i].size() + 2;  // and a comma, or ") {"
+    if (i > 0 && column + width + 1 > 100) {
+      list += ",\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (i > 0) {
+      list += ", ";
+    }
+    list += parameters[i];
+    column += width;
+  }
+  return list;
+}
+
+std::string Product(const std::vector<std::string>& shape, size_t begin, size_t end) {
+  std::string product;
+  for (size_t i = begin; i < end; ++i) {
+    const std::string factor = IsPlainWord(shape[i]) ? shape[i] : "(" + shape[i] + ")";
+    product += (product.empty() ? "" : " * ") + factor;
+  }
+  return product.empty() ? "1" : product;
+}
+
+std::optional<int64_t> LargestOver(const Task& task, DeviceKind device,
+                                   const std::string& expression) {
+  std::optional<int64_t> largest;
+  for (const Case& one : task.cases(device)) {
+    const auto value = Evaluate(expression, one.dims);
+    if (!value) return std::nullopt;
+    largest = std::max(largest.value_or(*value), *value);
+  }
+  return largest;
+}
+
+bool IsOneOfFloats(Dtype dtype) {
+  return dtype == Dtype::kFloat32 || dtype == Dtype::kFloat16 || dtype == Dtype::kBFloat16;
+}
+
+}  // namespace warpsmith

@@ -1,0 +1,21 @@
+// Chains of elementwise operations: one output, any expression over inputs of its shape, row
+// vectors that are broadcast along the last dimension, and scalars. Element types are float32,
+// float16 and bfloat16; the arithmetic is float32.
+#pragma once
+
+#include "policy/core/family.h"
+
+namespace warpsmith {
+
+class ElementwiseFamily : public Family {
+ public:
+  std::string_view name() const override { return "elementwise"; }
+  const std::vector<Slot>& slots() const override;
+  Status Matches(const Task& task) const override;
+  std::vector<uint8_t> Allowed(const Task& task, size_t slot,
+                               std::span<const int32_t> earlier) const override;
+  std::string Write(const Task& task, DeviceKind device,
+                    std::span<const int32_t> choices) const override;
+};
+
+}  // namespace warpsmith
