@@ -1,45 +1,16 @@
 #include "worker/shell/compiled.h"
 
-#include <algorithm>
 #include <set>
+
+#include "common/suite/plan_file.h"
 
 namespace warpsmith {
 namespace {
 
 constexpr size_t kMaxBinaryBytes = 64 << 20;
-constexpr size_t kMaxLets = 256;
-constexpr size_t kMaxTemps = 64;
-constexpr size_t kMaxDimensions = 16;
 constexpr size_t kMaxName = 4096;
 
 bool Short(const std::string& text) { return text.size() <= kMaxName; }
-bool Short(const std::vector<std::string>& texts) {
-  return std::all_of(texts.begin(), texts.end(), [](const std::string& t) { return Short(t); });
-}
-
-std::string CheckPlan(const Plan& plan) {
-  if (plan.launches.empty() || plan.launches.size() > kMaxLaunches) return "number of launches";
-  if (plan.let.size() > kMaxLets || plan.temps.size() > kMaxTemps || plan.zero.size() > kMaxTemps) {
-    return "size of the plan";
-  }
-  for (const LaunchSpec& launch : plan.launches) {
-    bool sizes = launch.grid.size() <= 3 && launch.block.size() <= 3 &&
-                 launch.cluster.size() <= 3 && launch.args.size() <= kMaxArguments;
-    if (!sizes) return "sizes of a launch";
-    bool texts = Short(launch.kernel) && Short(launch.grid) && Short(launch.block) &&
-                 Short(launch.shared) && Short(launch.cluster) && Short(launch.args);
-    if (!texts) return "length of a launch's expressions";
-  }
-  for (const TempSpec& temp : plan.temps) {
-    if (!Short(temp.name) || !Short(temp.shape) || temp.shape.size() > kMaxDimensions) {
-      return "size of a temp";
-    }
-  }
-  for (const auto& [name, expression] : plan.let) {
-    if (!Short(name) || !Short(expression)) return "length of a let";
-  }
-  return Short(plan.zero) ? "" : "length of a name under zero";
-}
 
 std::string CheckKernels(const CompiledCandidate& compiled) {
   std::set<std::string> named;
@@ -63,8 +34,8 @@ std::string CheckCompiled(const CompileRequest& request, const CompiledCandidate
   if (!Short(compiled.architecture)) return "architecture";
   if (compiled.binary.size() > kMaxBinaryBytes) return "size of the binary";
   if (!compiled.binary.starts_with("\x7f" "ELF")) return "binary that is no ELF file";
-  std::string problem = CheckPlan(compiled.plan);
-  return problem.empty() ? CheckKernels(compiled) : problem;
+  if (Status plan = CheckPlan(compiled.plan); !plan) return "plan: " + plan.error().message;
+  return CheckKernels(compiled);
 }
 
 }  // namespace
