@@ -1,0 +1,174 @@
+// What clients ask.
+#include "coordinator/core/coordinator.h"
+
+namespace warpsmith {
+namespace {
+
+RequestFailed Failed(const Error& error) { return {ToString(error.code), error.message}; }
+
+RequestFailed NoRun(RunId run) {
+  return Failed({ErrorCode::kNotFound,
+                 "no run " + std::to_string(run.value()) + ": `warpsmith status` lists them"});
+}
+
+}  // namespace
+
+void Coordinator::On(TimePoint now, ClientAsked& event) {
+  auto reply = std::visit([&](const auto& request) { return AnswerTo(now, event, request); },
+                          event.call.request);
+  // Also what is only read waits for what was put before, so that nobody sees a thing that can
+  // vanish.
+  if (reply) Durably(AnswerClient{event.client, ClientAnswer{event.call.id, std::move(*reply)}});
+}
+
+std::optional<ClientReply> Coordinator::AnswerTo(TimePoint now, const ClientAsked&,
+                                                 const SubmitRun& submission) {
+  if (const auto known = submissions_.FindRun(submission.key)) return RunAccepted{*known};
+  if (const Status checked = CheckSubmission(submission); !checked) return Failed(checked.error());
+  if (!store_.ok) return Failed({ErrorCode::kExhausted, WhyNoAdmission()});
+  const RunId id(++last_run_);
+  const RunAdded added{id, submission.key, submission.spec, WallMs(now)};
+  submissions_.Remember(submission.key, id);
+  TrainingRun& run = runs_.emplace(id, TrainingRun(added)).first->second;
+  Put(added);
+  Put(run.Change());
+  Log("run_accepted run=" + std::to_string(id.value()) + " name=\"" + run.spec().name + "\"");
+  if (run.learns() && !learner_.peer().empty()) {
+    ForkLine(run, {});
+    OpenStreamOf(run);
+    TellLearner(now, run);
+  }
+  return RunAccepted{id};
+}
+
+std::optional<ClientReply> Coordinator::AnswerTo(TimePoint now, const ClientAsked&,
+                                                 const SubmitEvaluation& submission) {
+  if (const auto known = submissions_.FindJob(submission.key)) return JobAccepted{*known};
+  if (const Status checked = CheckSubmission(submission); !checked) return Failed(checked.error());
+  if (!store_.ok) return Failed({ErrorCode::kExhausted, WhyNoAdmission()});
+  const Job& job =
+      jobs_.Add(EvaluationPlan{submission.key, submission.device, submission.job}, now);
+  submissions_.Remember(submission.key, job.id);
+  Put(JobAdded{job.id, job.plan});
+  return JobAccepted{job.id};
+}
+
+std::optional<ClientReply> Coordinator::AnswerTo(TimePoint now, const ClientAsked&,
+                                                 const CancelRun& request) {
+  TrainingRun* run = FindRun(request.run);
+  if (run == nullptr) return NoRun(request.run);
+  if (run->live()) {
+    for (JobId id : jobs_.OfRun(request.run)) {
+      Job& job = *jobs_.Find(id);
+      CancelLease(job);
+      run->GiveUp(job.missing, 0);
+      job.problem = "its run was cancelled";
+      jobs_.Cancel(job);
+      run->GroupEnded();
+      Put(job.Change());
+      Durably(JobEndStored{id});
+    }
+    EndRun(now, *run, RunState::kCancelled, "");
+  }
+  return StatusOf(now, *run);
+}
+
+std::optional<ClientReply> Coordinator::AnswerTo(TimePoint now, const ClientAsked&,
+                                                 const GetCluster&) {
+  return Cluster(now);
+}
+
+std::optional<ClientReply> Coordinator::AnswerTo(TimePoint now, const ClientAsked&,
+                                                 const GetRun& request) {
+  const TrainingRun* run = FindRun(request.run);
+  if (run == nullptr) return NoRun(request.run);
+  return StatusOf(now, *run);
+}
+
+std::optional<ClientReply> Coordinator::AnswerTo(TimePoint, const ClientAsked& asked,
+                                                 const GetJob& request) {
+  QueryStore query{asked.client, asked.call, {}, "", ""};
+  if (const Job* job = jobs_.Find(request.job)) {
+    query.job_state = ToString(job->state);
+    query.job_problem = job->problem;
+  }
+  Durably(std::move(query));
+  return std::nullopt;
+}
+
+std::optional<ClientReply> Coordinator::AnswerTo(TimePoint now, const ClientAsked& asked,
+                                                 const GetBest& request) {
+  return QueryRun(now, asked, request.run);
+}
+
+std::optional<ClientReply> Coordinator::AnswerTo(TimePoint now, const ClientAsked& asked,
+                                                 const GetHistory& request) {
+  return QueryRun(now, asked, request.run);
+}
+
+std::optional<ClientReply> Coordinator::QueryRun(TimePoint now, const ClientAsked& asked,
+                                                 RunId id) {
+  const TrainingRun* run = FindRun(id);
+  if (run == nullptr) return NoRun(id);
+  Durably(QueryStore{asked.client, asked.call, StatusOf(now, *run), "", ""});
+  return std::nullopt;
+}
+
+RunStatus Coordinator::StatusOf(TimePoint now, const TrainingRun& run) const {
+  RunStatus status = run.Status();
+  status.jobs_queued = jobs_.QueuedOf(run.id());
+  status.jobs_leased = jobs_.LeasedOf(run.id());
+  if (run.live() && status.problem.empty()) status.problem = WhyWaits(now, run);
+  return status;
+}
+
+std::string Coordinator::WhyWaits(TimePoint now, const TrainingRun& run) const {
+  if (run.state() == RunState::kFinishing)
+    return learner_.alive(now) ? "waits for the learner's last batch"
+                               : "waits for a learner: start warpsmith-learner";
+  if (const std::string why = WhyNoAdmission(); !why.empty()) return why;
+  const auto kind = workers_.BestKind(run.spec().policy);
+  if (!kind) return "waits for a worker that runs policy " + run.spec().policy;
+  if (run.learns() && !learner_.alive(now)) return "waits for a learner: start warpsmith-learner";
+  if (run.learns() && !redis_.ok) return "waits for Redis: " + redis_.problem;
+  if (run.device()) {
+    bool some = false;
+    for (const auto& [id, worker] : workers_.all())
+      some |= worker.Can(run.spec().policy) && worker.Device(*run.device(), {}).has_value();
+    if (!some)
+      return std::string("waits for a worker with a device of kind ") + ToString(*run.device());
+  }
+  if (!run.spent() && run.Capacity() <= 0 && run.running_episodes() == 0)
+    return "waits for the learner to consume what is accepted";
+  return "";
+}
+
+ClusterStatus Coordinator::Cluster(TimePoint now) const {
+  ClusterStatus status;
+  status.epoch = epoch_;
+  for (const auto& [id, run] : runs_) status.runs.push_back(StatusOf(now, run));
+  for (const auto& [id, worker] : workers_.all()) {
+    WorkerStatus row;
+    row.id = id.value();
+    row.name = worker.offer.name;
+    row.state = workers_.torpid(worker, now) ? "torpid" : "alive";
+    row.devices = worker.offer.devices;
+    row.jobs_leased = static_cast<int64_t>(leases_.Count(id));
+    row.results = worker.results;
+    row.silent_s = std::chrono::duration<double>(now - worker.heard).count();
+    status.workers.push_back(std::move(row));
+  }
+  status.learner_alive = learner_.alive(now);
+  status.redis_alive = redis_.ok;
+  const JobCounts& counts = jobs_.counts();
+  status.jobs_submitted = counts.submitted;
+  status.jobs_queued = counts.queued;
+  status.jobs_leased = counts.leased;
+  status.jobs_finished = counts.finished;
+  status.jobs_cancelled = counts.cancelled;
+  status.conservation_error = conservation_error();
+  status.problem = WhyNoAdmission();
+  return status;
+}
+
+}  // namespace warpsmith

@@ -1,0 +1,227 @@
+// Stories of runs that learn: streams, checkpoints, weights and the end of a run.
+#include <gmock/gmock.h>
+
+#include "coordinator/core/testing_story.h"
+
+namespace warpsmith {
+namespace {
+
+using testing::HasSubstr;
+
+class LearningTest : public CoordinatorTest {
+ protected:
+  LearningTest() {
+    Registers(kAnna, 1);
+    LearnerSays("lena", RegisterLearner{});
+    run = Submit(GrammarSpec());
+    stream = LearnerHeard<TrainRun>("lena").at(0).stream;
+  }
+  // Finishes groups as they are assigned; gives the number of groups.
+  int Work(PolicyVersion version = {}) {
+    int groups = 0;
+    for (auto jobs = Heard<AssignJob>(kAnna); !jobs.empty(); jobs = Heard<AssignJob>(kAnna)) {
+      for (const AssignJob& job : jobs) Finishes(kAnna, job, version);
+      groups += static_cast<int>(jobs.size());
+    }
+    return groups;
+  }
+  static std::vector<uint64_t> Places(uint64_t from, uint64_t to) {
+    std::vector<uint64_t> places;
+    for (uint64_t place = from; place < to; ++place) places.push_back(place);
+    return places;
+  }
+
+  RunId run;
+  std::string stream;
+};
+
+TEST_F(LearningTest, TheIncarnationIsDurableBeforeTheLearnerHearsOfIt) {
+  store_works = false;
+  LearnerSays("lola", RegisterLearner{});
+  EXPECT_TRUE(LearnerHeard<WelcomeLearner>("lola").empty());
+  StoreCatchesUp();
+  EXPECT_EQ(LearnerHeard<WelcomeLearner>("lola").at(0).incarnation, 2u);
+  LearnerSays("lena", Heartbeat{});
+  EXPECT_EQ(LearnerHeard<Refused>("lena").size(), 1u);
+}
+
+TEST_F(LearningTest, TrajectoriesArePublishedInOrderOnceDurable) {
+  const auto jobs = Heard<AssignJob>(kAnna);
+  Done<ExtendStream>();
+  store_works = false;
+  Says(kAnna, Result(jobs[0], 3));
+  Says(kAnna, Result(jobs[0], 1));
+  EXPECT_TRUE(Done<ExtendStream>().empty());
+  StoreCatchesUp();
+  const auto extended = Done<ExtendStream>();
+  ASSERT_EQ(extended.size(), 2u);
+  EXPECT_EQ(extended[0].end, 1u);
+  EXPECT_EQ(extended[1].end, 2u);
+  EXPECT_EQ(image.Stream(run, 0, 9)[0].trajectory.id.episode, 3u);
+}
+
+TEST_F(LearningTest, RunsAheadOfTheLearnerOnlyAsFarAsItsStalenessAllows) {
+  EXPECT_EQ(Work(), 4);  // 16 episodes
+  EXPECT_THAT(StatusOf(run).problem, HasSubstr("waits for the learner"));
+  LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 8))));
+  EXPECT_EQ(LearnerHeard<AckCheckpoint>("lena").size(), 1u);
+  Says(kAnna, WeightsInUse{run, {1, 1}});
+  EXPECT_EQ(Work({1, 1}), 2);
+  EXPECT_EQ(StatusOf(run).trajectories_trained, 8);
+}
+
+TEST_F(LearningTest, ACheckpointIsAcknowledgedOnlyWhenItsMarksAreDurable) {
+  Work();
+  store_works = false;
+  LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 8))));
+  EXPECT_TRUE(LearnerHeard<AckCheckpoint>("lena").empty());
+  Restart();
+  store_works = true;
+  EXPECT_EQ(StatusOf(run).trajectories_trained, 0);
+  LearnerSays("lena", Heartbeat{});
+  EXPECT_EQ(LearnerHeard<Unknown>("lena").size(), 1u);
+  LearnerSays("lena", RegisterLearner{});
+  LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 8))));
+  EXPECT_EQ(LearnerHeard<AckCheckpoint>("lena").size(), 1u);
+  EXPECT_EQ(StatusOf(run).trajectories_trained, 8);
+}
+
+TEST_F(LearningTest, TrainingATrajectoryTwiceIsAConservationError) {
+  Work();
+  LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 8))));
+  EXPECT_EQ(core->conservation_error(), 0);
+  LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 2}, {1, 1}, Places(7, 9))));
+  EXPECT_EQ(core->conservation_error(), 1);
+  EXPECT_EQ(StatusOf(run).trajectories_trained, 9);
+}
+
+TEST_F(LearningTest, AWorkerWithOldWeightsGetsTheAnnouncementFirstAndNoJobUntilItUsesThem) {
+  Work();
+  Says(kAnna, WeightsInUse{run, {1, 0}});
+  LearnerSays("lena", WeightsAnnouncement(Weights(run, {1, 1})));
+  EXPECT_EQ(Heard<WeightsAnnouncement>(kAnna).size(), 1u);
+  LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 8))));
+  EXPECT_TRUE(Heard<AssignJob>(kAnna).empty());
+  Says(kAnna, WeightsInUse{run, {1, 1}});
+  const AssignJob job = Assigned(kAnna);
+  EXPECT_EQ(std::get<RolloutJob>(job.body).min_version, (PolicyVersion{1, 1}));
+}
+
+TEST_F(LearningTest, AWorkerThatKnowsNothingOfTheRunGetsOneJobToWaitWith) {
+  Work();
+  LearnerSays("lena", WeightsAnnouncement(Weights(run, {1, 1})));
+  LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 8))));
+  Says(kAnna, Leaving{});
+  Registers(kBert, 4);
+  EXPECT_EQ(Heard<WeightsAnnouncement>(kBert).size(), 2u) << "on registration, and with the job";
+  EXPECT_EQ(Heard<AssignJob>(kBert).size(), 1u);
+}
+
+TEST_F(LearningTest, AnOlderAnnouncementThatComesLateChangesNothing) {
+  LearnerSays("lena", WeightsAnnouncement(Weights(run, {1, 2})));
+  Heard<WeightsAnnouncement>(kAnna);
+  LearnerSays("lena", WeightsAnnouncement(Weights(run, {1, 1})));
+  EXPECT_TRUE(Heard<WeightsAnnouncement>(kAnna).empty());
+  EXPECT_EQ(StatusOf(run).version, (PolicyVersion{1, 2}));
+}
+
+TEST_F(LearningTest, ANewLearnerGetsAStreamOfItsOwnWithEverythingAboveItsWatermark) {
+  Work();
+  LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 8))));
+  Done<OpenStream>();
+  RegisterLearner registration;
+  registration.runs = {{run, {8, {}}, {1, 1}}};
+  LearnerSays("lola", registration);
+  const auto opened = Done<OpenStream>();
+  ASSERT_EQ(opened.size(), 1u);
+  EXPECT_NE(opened[0].stream, stream);
+  EXPECT_EQ(opened[0].base, 8u);
+  EXPECT_GE(opened[0].end, 16u);
+  EXPECT_EQ(LearnerHeard<TrainRun>("lola").at(0).stream, opened[0].stream);
+}
+
+TEST_F(LearningTest, ALearnerThatLostItsNewestCheckpointTrainsItsTrajectoriesAgain) {
+  Work();
+  LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 8))));
+  LearnerSays("lola", RegisterLearner{});  // it found no checkpoint at all
+  EXPECT_EQ(StatusOf(run).trajectories_consumed, 0);
+  EXPECT_EQ(core->runs().at(run).line.required(), (PolicyVersion{2, 0}));
+  LearnerSays("lola", CheckpointDurable(Checkpoint(run, {2, 1}, {}, Places(0, 8))));
+  EXPECT_EQ(StatusOf(run).trajectories_trained, 8);
+  EXPECT_EQ(core->conservation_error(), 0);
+}
+
+TEST_F(LearningTest, ALateRegistrationOfTheSameProcessUndoesNothing) {
+  Work();
+  LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 8))));
+  LearnerSays("lena", RegisterLearner{});  // the very first one, delayed
+  EXPECT_EQ(StatusOf(run).trajectories_trained, 8);
+}
+
+TEST_F(LearningTest, TrainRunIsRepeatedUntilTheLearnerSpeaksOfTheRun) {
+  Pass(settings.repeat);
+  EXPECT_EQ(LearnerHeard<TrainRun>("lena").size(), 1u);
+  LearnerSays("lena", WeightsAnnouncement(Weights(run, {1, 0})));
+  Pass(settings.repeat);
+  EXPECT_TRUE(LearnerHeard<TrainRun>("lena").empty());
+}
+
+TEST_F(LearningTest, RedisAwayStopsAdmissionOfRunsThatLearnOnly) {
+  Do(RedisHealth{false, "connection refused"});
+  const int groups = Work();  // what was admitted before
+  EXPECT_LT(groups, 4);
+  EXPECT_THAT(StatusOf(run).problem, HasSubstr("connection refused"));
+  Submit(RandomSpec(), "other");
+  EXPECT_EQ(Heard<AssignJob>(kAnna).size(), 1u);
+}
+
+TEST_F(LearningTest, ARunEndsWhenItsLearnerHasConsumedEverythingUpToTheClosingPlace) {
+  Ask(CancelRun{run});
+  Heard<AssignJob>(kAnna);
+  RunSpec spec = GrammarSpec();
+  spec.budget_evaluations = 24;
+  run = Submit(spec, "short");
+  EXPECT_EQ(Work(), 3);
+  EXPECT_EQ(StatusOf(run).state, RunState::kFinishing);
+  EXPECT_EQ(LearnerHeard<CloseRun>("lena").at(0).end_seq, 12u);
+  LearnerSays("lena", RunTrained{run, {1, 2}});  // before its last checkpoint has arrived
+  EXPECT_EQ(StatusOf(run).state, RunState::kFinishing);
+  LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 8))));
+  LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 2}, {1, 1}, Places(8, 12))));
+  EXPECT_EQ(StatusOf(run).state, RunState::kComplete);
+  EXPECT_GE(LearnerHeard<ForgetRun>("lena").size(), 1u);
+  EXPECT_GE(Done<CloseStream>().size(), 1u);
+}
+
+TEST_F(LearningTest, CloseRunIsRepeatedAlsoToALearnerThatStartsAfterwards) {
+  Ask(CancelRun{run});
+  Heard<AssignJob>(kAnna);
+  RunSpec spec = GrammarSpec();
+  spec.budget_evaluations = 8;
+  run = Submit(spec, "short");
+  Work();
+  EXPECT_EQ(LearnerHeard<CloseRun>("lena").size(), 1u);
+  Pass(settings.repeat);
+  EXPECT_EQ(LearnerHeard<CloseRun>("lena").size(), 1u);
+  Restart();
+  LearnerSays("lola", RegisterLearner{});
+  EXPECT_EQ(LearnerHeard<CloseRun>("lola").at(0).end_seq, 4u);
+}
+
+TEST_F(LearningTest, AVersionOfTheNewestLearnerIsKnownAfterARestartBeforeItsFirstCheckpoint) {
+  LearnerSays("lola", RegisterLearner{});
+  Restart();
+  LearnerSays("lola", RegisterLearner{});
+  LearnerSays("lola", WeightsAnnouncement(Weights(run, {2, 0})));
+  EXPECT_EQ(core->runs().at(run).line.newest(), (PolicyVersion{2, 0}));
+}
+
+TEST_F(LearningTest, ALearnerIsToldToForgetARunThatHasEnded) {
+  Ask(CancelRun{run});
+  LearnerHeard<ForgetRun>("lena");
+  LearnerSays("lena", RunTrained{run, {1, 1}});
+  EXPECT_EQ(LearnerHeard<ForgetRun>("lena").size(), 1u);
+}
+
+}  // namespace
+}  // namespace warpsmith

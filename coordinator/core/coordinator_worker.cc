@@ -1,0 +1,176 @@
+// What workers say.
+#include <algorithm>
+
+#include "coordinator/core/coordinator.h"
+
+namespace warpsmith {
+namespace {
+
+std::string Name(const WorkerId& id, const RegisterWorker& offer) {
+  return "worker=" + id.value() + " name=\"" + offer.name + "\"";
+}
+
+// What a well-behaved worker cannot send; a broken one must not break the run.
+bool Plausible(const Trajectory& trajectory, const RolloutPlan& plan) {
+  return trajectory.task == plan.task && trajectory.id.episode < plan.episodes &&
+         !trajectory.turns.empty() && trajectory.turns.size() <= static_cast<size_t>(plan.turns);
+}
+
+}  // namespace
+
+void Coordinator::On(TimePoint now, WorkerSaid& event) {
+  if (auto* offer = std::get_if<RegisterWorker>(&event.message)) {
+    OnRegister(now, event.worker, std::move(*offer));
+    return;
+  }
+  Worker* worker = workers_.Find(event.worker);
+  if (worker == nullptr) {
+    // Whatever it said, it says again once it has registered.
+    Emit(SendWorker{event.worker, Unknown{}});
+    return;
+  }
+  worker->heard = now;
+  std::visit([&](auto& message) { OnWorker(now, *worker, message); }, event.message);
+}
+
+void Coordinator::OnRegister(TimePoint now, const WorkerId& id, RegisterWorker offer) {
+  if (offer.protocol_version != kProtocolVersion) {
+    Log("worker_refused " + Name(id, offer) + " protocol=" + std::to_string(offer.protocol_version),
+        true);
+    Emit(SendWorker{
+        id, Refused{"this coordinator speaks protocol version " + std::to_string(kProtocolVersion) +
+                    ", the worker " + std::to_string(offer.protocol_version) +
+                    ": install the same release on both"}});
+    return;
+  }
+  if (workers_.Find(id) == nullptr) Log("worker_registered " + Name(id, offer));
+  Worker& worker = workers_.Register(id, std::move(offer), now);
+  WelcomeWorker welcome{epoch_, settings_.heartbeat, settings_.lease, {}};
+  for (const HeldLease& held : worker.offer.held)
+    if (auto adopted = Adopt(now, id, held)) welcome.adopted.push_back(*adopted);
+  Emit(SendWorker{id, std::move(welcome)});
+  for (const auto& [run_id, run] : runs_)
+    if (run.live() && run.learns()) AnnounceTo(now, worker, run_id);
+}
+
+std::optional<HeldLease> Coordinator::Adopt(TimePoint now, const WorkerId& id,
+                                            const HeldLease& held) {
+  Job* job = jobs_.Find(held.job);
+  if (job == nullptr || job->ended()) return std::nullopt;
+  if (const Lease* lease = leases_.Find(job->id); lease != nullptr && lease->confirmed()) {
+    if (lease->worker != id || lease->fence != held.fence) return std::nullopt;
+    leases_.Renew(job->id, lease->fence, id, now);
+    return held;
+  }
+  // Unconfirmed since a restart, or queued again because the worker was thought dead: its work goes
+  // on, as a new attempt.
+  leases_.Release(job->id);
+  if (job->state == JobState::kLeased) jobs_.Queue(*job, now);
+  jobs_.Lease(*job);
+  const Fence fence{epoch_, job->attempt};
+  leases_.Grant(job->id, fence, id, 0);
+  leases_.Begin(job->id, fence, now);
+  Put(job->Change());
+  Log("lease_adopted job=" + std::to_string(job->id.value()) + " worker=" + id.value());
+  return HeldLease{job->id, fence};
+}
+
+void Coordinator::OnWorker(TimePoint, Worker& worker, Heartbeat&) {
+  Emit(SendWorker{worker.id, HeartbeatReply{epoch_}});
+}
+
+void Coordinator::OnWorker(TimePoint, Worker&, RegisterWorker&) {}  // OnRegister took it
+
+void Coordinator::OnWorker(TimePoint now, Worker& worker, Progress& message) {
+  if (leases_.Renew(message.job, message.fence, worker.id, now)) return;
+  Emit(SendWorker{worker.id, CancelJob{message.job, message.fence}});
+}
+
+void Coordinator::OnWorker(TimePoint now, Worker& worker, TrajectoryResult& message) {
+  Trajectory& trajectory = message.trajectory;
+  leases_.Renew(message.job, message.fence, worker.id, now);
+  // Whatever becomes of it, its sender may forget it once what we know is durable.
+  Durably(SendWorker{worker.id, AckTrajectory{trajectory.id}});
+  Job* job = jobs_.FindGroup(trajectory.id.run, trajectory.id.group);
+  if (job == nullptr || job->ended()) return;  // the group has ended without it
+  if (!Plausible(trajectory, *job->rollout())) {
+    Log("result_refused worker=" + worker.id.value() + " trajectory=" + ToString(trajectory.id),
+        true);
+    return;
+  }
+  const uint32_t episode = trajectory.id.episode;
+  if (job->done[episode]) return;  // the first one won
+  ++worker.results;
+  TrainingRun& run = runs_.at(trajectory.id.run);
+  const auto seq = run.Accept(trajectory);
+  Put(TrajectoryAccepted{job->id, seq, std::move(trajectory)});
+  if (seq) Durably(ExtendStream{run.id(), *seq + 1});
+  PartDone(now, *job, episode);
+}
+
+void Coordinator::OnWorker(TimePoint now, Worker& worker, EvaluationResult& message) {
+  leases_.Renew(message.job, message.fence, worker.id, now);
+  Durably(SendWorker{worker.id, AckEvaluation{message.job, message.index}});
+  Job* job = jobs_.Find(message.job);
+  if (job == nullptr || job->ended() || job->evaluation() == nullptr) return;
+  if (message.index >= job->done.size()) {
+    Log("result_refused worker=" + worker.id.value() + " job=" + std::to_string(job->id.value()),
+        true);
+    return;
+  }
+  if (job->done[message.index]) return;
+  if (IsInfrastructure(message.evaluation.outcome)) {
+    // Nobody's fault, so it is tried again elsewhere: the attempt has failed once nothing else of
+    // it is to come.
+    const Lease* lease = leases_.Find(job->id);
+    if (lease == nullptr || lease->worker != worker.id || lease->fence != message.fence) return;
+    job->sick.insert(message.index);
+    if (job->sick.size() == job->missing)
+      FailAttempt(now, *job, Describe(message.evaluation.outcome));
+    return;
+  }
+  ++worker.results;
+  Put(EvaluationAccepted{job->id, message.index, std::move(message.evaluation)});
+  job->sick.erase(message.index);
+  PartDone(now, *job, message.index);
+  if (!job->ended() && job->sick.size() == job->missing)
+    FailAttempt(now, *job, "every result still missing ended in infrastructure");
+}
+
+void Coordinator::PartDone(TimePoint now, Job& job, uint32_t part) {
+  job.done[part] = true;
+  job.progressed = true;
+  --job.missing;
+  if (job.missing > 0) return;
+  // Late results of an earlier attempt can end a job that somebody else works on.
+  CancelLease(job);
+  FinishJob(now, job);
+}
+
+void Coordinator::OnWorker(TimePoint now, Worker& worker, JobFailed& message) {
+  const Lease* lease = leases_.Find(message.job);
+  if (lease == nullptr || lease->worker != worker.id || lease->fence != message.fence) return;
+  FailAttempt(now, *jobs_.Find(message.job),
+              std::string(ToString(message.kind)) + ": " + message.detail);
+}
+
+void Coordinator::OnWorker(TimePoint, Worker& worker, WeightsInUse& message) {
+  PolicyVersion& in_use = worker.in_use[message.run];
+  in_use = std::max(in_use, message.version);
+}
+
+void Coordinator::OnWorker(TimePoint, Worker& worker, Leaving&) {
+  if (!worker.leaving) Log("worker_leaving " + Name(worker.id, worker.offer));
+  worker.leaving = true;
+}
+
+void Coordinator::AnnounceTo(TimePoint now, Worker& worker, RunId run) {
+  const auto* talk = learner_.FindTalk(run);
+  if (talk == nullptr || !talk->weights) return;
+  const auto in_use = worker.in_use.find(run);
+  if (in_use != worker.in_use.end() && in_use->second >= talk->weights->version) return;
+  worker.announced.emplace(run, now);
+  Emit(SendWorker{worker.id, *talk->weights});
+}
+
+}  // namespace warpsmith

@@ -1,0 +1,60 @@
+// The one learner that counts: the newest process that registered. It has a durable incarnation
+// number, and every older process is refused from then on.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/model/learner_protocol.h"
+#include "coordinator/core/record.h"
+
+namespace warpsmith {
+
+// Pure; not shared among threads.
+class LearnerSession {
+ public:
+  explicit LearnerSession(Duration dead) : dead_(dead) {}
+  // What the store knows of earlier processes. None of them is registered now.
+  void Restore(const std::vector<LearnerRegistered>& learners);
+
+  enum class Standing { kUnknown, kCurrent, kReplaced };
+  // Of a process that registered once, here or before a restart.
+  Standing StandingOf(const std::string& peer) const;
+  bool registered(const std::string& peer) const { return registered_ && peer == peer_; }
+
+  // A new process; its number is to be made durable before it hears of it.
+  LearnerRegistered Admit(const std::string& peer, TimePoint now);
+  // The current process, again.
+  void Readmit(TimePoint now);
+  void Heard(TimePoint now) { heard_ = now; }
+
+  bool alive(TimePoint now) const { return registered_ && now - heard_ < dead_; }
+  const std::string& peer() const { return peer_; }
+  uint64_t incarnation() const { return incarnation_; }
+
+  // What is known of the current process and one run.
+  struct RunTalk {
+    bool confirmed = false;         // it said something about the run: TrainRun has arrived
+    std::optional<TimePoint> told;  // when TrainRun or CloseRun was last sent
+    std::optional<WeightsAnnouncement> weights;
+    bool claims_trained = false;  // RunTrained has come
+  };
+  RunTalk& Talk(RunId run) { return talks_[run]; }
+  const RunTalk* FindTalk(RunId run) const;
+  void Forget(RunId run) { talks_.erase(run); }
+
+ private:
+  Duration dead_;
+  std::map<std::string, uint64_t> incarnations_;  // by peer
+  std::string peer_;
+  uint64_t incarnation_ = 0;
+  bool registered_ = false;
+  TimePoint heard_{};
+  std::map<RunId, RunTalk> talks_;
+};
+
+}  // namespace warpsmith

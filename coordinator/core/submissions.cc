@@ -1,0 +1,93 @@
+#include "coordinator/core/submissions.h"
+
+#include <algorithm>
+#include <set>
+
+namespace warpsmith {
+namespace {
+
+constexpr size_t kMaxKeyBytes = 256;
+constexpr size_t kMaxCandidates = 4096;
+
+Status CheckKey(const std::string& key) {
+  if (key.empty() || key.size() > kMaxKeyBytes)
+    return Fail(ErrorCode::kInvalidInput, "key: give 1 to 256 bytes, unique for the submission");
+  return {};
+}
+
+Status CheckDevice(const std::string& device) {
+  if (device == "auto" || ParseDeviceKind(device)) return {};
+  return Fail(ErrorCode::kInvalidInput,
+              "device: '" + device + "' is not one of auto, cuda, host, simulated");
+}
+
+Status CheckRange(const char* field, int64_t value, int64_t low, int64_t high) {
+  if (value >= low && value <= high) return {};
+  return Fail(ErrorCode::kInvalidInput, std::string(field) + ": " + std::to_string(value) +
+                                            " is not in " + std::to_string(low) + " to " +
+                                            std::to_string(high));
+}
+
+bool HasTrainCase(const std::vector<Case>& cases) {
+  return std::any_of(cases.begin(), cases.end(),
+                     [](const Case& c) { return c.role == CaseRole::kTrain; });
+}
+
+Status CheckTasks(const RunSpec& spec) {
+  std::set<TaskId> ids;
+  for (const Suite& suite : spec.suites)
+    for (const Task& task : suite.tasks)
+      if (!ids.insert(task.id).second)
+        return Fail(ErrorCode::kInvalidInput, "suites: task " + task.id.value() + " comes twice");
+  // A run that may get any device needs a train case for any of them.
+  const auto kind = ParseDeviceKind(spec.device);
+  const auto tasks = spec.AllTasks();
+  const bool some = std::any_of(tasks.begin(), tasks.end(), [&](const Task* task) {
+    return kind ? HasTrainCase(task->cases(*kind))
+                : HasTrainCase(task->cuda_cases) || HasTrainCase(task->host_cases);
+  });
+  if (!some)
+    return Fail(ErrorCode::kInvalidInput,
+                "suites: no task has a train case for device " + spec.device);
+  return {};
+}
+
+}  // namespace
+
+Status CheckSubmission(const SubmitRun& submission) {
+  RETURN_IF_ERROR(CheckKey(submission.key));
+  const RunSpec& spec = submission.spec;
+  const Algorithm& algorithm = spec.algorithm;
+  RETURN_IF_ERROR(CheckDevice(spec.device));
+  RETURN_IF_ERROR(CheckRange("budget.evaluations", spec.budget_evaluations, 1, 1'000'000'000));
+  RETURN_IF_ERROR(CheckRange("algorithm.turns", algorithm.turns, 1, 64));
+  RETURN_IF_ERROR(CheckRange("algorithm.group", algorithm.group, 1, 1024));
+  RETURN_IF_ERROR(CheckRange("algorithm.batch_episodes", algorithm.batch_episodes, 1, 65536));
+  RETURN_IF_ERROR(CheckRange("algorithm.staleness", algorithm.staleness, 0, 1024));
+  if (spec.learns())
+    RETURN_IF_ERROR(CheckRange("algorithm.group (at most (staleness + 1) * batch_episodes)",
+                               algorithm.group, 1,
+                               (int64_t{algorithm.staleness} + 1) * algorithm.batch_episodes));
+  return CheckTasks(spec);
+}
+
+Status CheckSubmission(const SubmitEvaluation& submission) {
+  RETURN_IF_ERROR(CheckKey(submission.key));
+  RETURN_IF_ERROR(CheckDevice(submission.device));
+  return CheckRange("candidates", static_cast<int64_t>(submission.job.candidates.size()), 1,
+                    kMaxCandidates);
+}
+
+std::optional<RunId> Submissions::FindRun(const std::string& key) const {
+  const auto found = runs_.find(key);
+  if (found == runs_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<JobId> Submissions::FindJob(const std::string& key) const {
+  const auto found = jobs_.find(key);
+  if (found == jobs_.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace warpsmith

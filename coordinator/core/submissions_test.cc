@@ -1,0 +1,68 @@
+#include "coordinator/core/submissions.h"
+
+#include <gmock/gmock.h>
+
+#include "coordinator/core/testing.h"
+
+namespace warpsmith {
+namespace {
+
+using testing::HasSubstr;
+
+std::string WhyNot(const RunSpec& spec) {
+  const Status status = CheckSubmission(SubmitRun{"key", spec});
+  return status ? "" : status.error().message;
+}
+
+TEST(Submissions, AGoodOneIsAccepted) {
+  EXPECT_EQ(WhyNot(RandomSpec()), "");
+  EXPECT_EQ(WhyNot(GrammarSpec()), "");
+}
+
+TEST(Submissions, WhatCannotRunIsRefusedWithTheFieldsName) {
+  RunSpec spec = RandomSpec();
+  spec.budget_evaluations = 0;
+  EXPECT_THAT(WhyNot(spec), HasSubstr("budget.evaluations"));
+  spec = RandomSpec();
+  spec.algorithm.turns = 0;
+  EXPECT_THAT(WhyNot(spec), HasSubstr("algorithm.turns"));
+  spec = RandomSpec();
+  spec.device = "tpu";
+  EXPECT_THAT(WhyNot(spec), HasSubstr("tpu"));
+  spec = RandomSpec();
+  spec.suites[0].tasks.push_back(spec.suites[0].tasks[0]);
+  EXPECT_THAT(WhyNot(spec), HasSubstr("small/copy comes twice"));
+  spec = RandomSpec();
+  for (Task& task : spec.suites[0].tasks) task.cuda_cases.clear();
+  EXPECT_EQ(WhyNot(spec), "");
+  spec.device = "cuda";
+  EXPECT_THAT(WhyNot(spec), HasSubstr("no task has a train case"));
+}
+
+TEST(Submissions, AGroupThatNeverFitsItsAdmissionCapacityIsRefused) {
+  RunSpec spec = GrammarSpec();
+  spec.algorithm.group = 17;
+  EXPECT_THAT(WhyNot(spec), HasSubstr("algorithm.group"));
+  spec.algorithm.group = 16;
+  EXPECT_EQ(WhyNot(spec), "");
+}
+
+TEST(Submissions, EvaluationsNeedCandidatesAndAKey) {
+  SubmitEvaluation submission{"key", {}, "auto"};
+  EXPECT_FALSE(CheckSubmission(submission));
+  submission.job.candidates = {"a"};
+  EXPECT_TRUE(CheckSubmission(submission));
+  submission.key = "";
+  EXPECT_FALSE(CheckSubmission(submission));
+}
+
+TEST(Submissions, AKeyNamesOneRunForEver) {
+  Submissions submissions;
+  EXPECT_FALSE(submissions.FindRun("k").has_value());
+  submissions.Remember("k", RunId(4));
+  EXPECT_EQ(submissions.FindRun("k"), RunId(4));
+  EXPECT_FALSE(submissions.FindJob("k").has_value());
+}
+
+}  // namespace
+}  // namespace warpsmith

@@ -1,0 +1,60 @@
+// The workers that are registered now: what they offer, whether they are heard, and which weights
+// they run. A worker is alive, then torpid (silent for a while: no new work), then dead (forgotten;
+// its work moves).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/model/worker_protocol.h"
+
+namespace warpsmith {
+
+struct Worker {
+  WorkerId id;
+  RegisterWorker offer;
+  TimePoint heard{};
+  bool leaving = false;
+  int64_t results = 0;
+  std::map<RunId, PolicyVersion> in_use;  // newest version it said it runs
+  std::map<RunId, TimePoint> announced;   // when it was first told of the run's newest weights
+
+  bool Can(const std::string& policy) const;
+  // Index of the device of this kind with the fewest of `load`; nothing: it has none.
+  std::optional<int32_t> Device(DeviceKind kind, const std::map<int32_t, size_t>& load) const;
+};
+
+// Best first: a figure from a real GPU is worth more than one from a CPU, and that more than a
+// model's.
+constexpr DeviceKind kDeviceKindsByWorth[] = {DeviceKind::kCuda, DeviceKind::kHost,
+                                              DeviceKind::kSimulated};
+
+// Pure; not shared among threads.
+class WorkerTable {
+ public:
+  WorkerTable(Duration torpid, Duration dead) : torpid_(torpid), dead_(dead) {}
+
+  // A new one, or the same one again (its offer is renewed, what is known of its weights stays).
+  Worker& Register(const WorkerId& id, RegisterWorker offer, TimePoint now);
+  Worker* Find(const WorkerId& id);
+  void Remove(const WorkerId& id);
+
+  bool torpid(const Worker& worker, TimePoint now) const { return now - worker.heard >= torpid_; }
+  std::vector<WorkerId> Dead(TimePoint now) const;
+  std::optional<TimePoint> NextDeadline() const;
+
+  // The best kind of device that any registered worker with this policy has.
+  std::optional<DeviceKind> BestKind(const std::string& policy) const;
+  std::map<WorkerId, Worker>& all() { return workers_; }
+  const std::map<WorkerId, Worker>& all() const { return workers_; }
+
+ private:
+  Duration torpid_;
+  Duration dead_;
+  std::map<WorkerId, Worker> workers_;
+};
+
+}  // namespace warpsmith

@@ -1,0 +1,60 @@
+#include "coordinator/core/workers.h"
+
+#include <gtest/gtest.h>
+
+namespace warpsmith {
+namespace {
+
+using std::chrono::seconds;
+
+RegisterWorker Offer(std::vector<DeviceKind> kinds) {
+  RegisterWorker offer;
+  for (DeviceKind kind : kinds) {
+    DeviceFacts facts;
+    facts.kind = kind;
+    offer.devices.push_back(facts);
+  }
+  offer.policies = {"random"};
+  return offer;
+}
+
+class WorkersTest : public testing::Test {
+ protected:
+  TimePoint now{};
+  WorkerTable workers{seconds(6), seconds(30)};
+};
+
+TEST_F(WorkersTest, SilenceMakesTorpidThenDead) {
+  const Worker& worker = workers.Register(WorkerId("anna"), Offer({DeviceKind::kHost}), now);
+  EXPECT_FALSE(workers.torpid(worker, now + seconds(5)));
+  EXPECT_TRUE(workers.torpid(worker, now + seconds(6)));
+  EXPECT_TRUE(workers.Dead(now + seconds(29)).empty());
+  EXPECT_EQ(workers.Dead(now + seconds(30)).size(), 1u);
+  EXPECT_EQ(workers.NextDeadline(), now + seconds(30));
+}
+
+TEST_F(WorkersTest, RegisteringAgainKeepsWhatIsKnownOfItsWeights) {
+  workers.Register(WorkerId("anna"), Offer({DeviceKind::kHost}), now).in_use[RunId(1)] = {1, 4};
+  const Worker& again = workers.Register(WorkerId("anna"), Offer({DeviceKind::kHost}), now);
+  EXPECT_EQ(again.in_use.at(RunId(1)), (PolicyVersion{1, 4}));
+}
+
+TEST_F(WorkersTest, TheBestKindIsCudaThenHostThenSimulated) {
+  EXPECT_FALSE(workers.BestKind("random").has_value());
+  workers.Register(WorkerId("a"), Offer({DeviceKind::kSimulated}), now);
+  EXPECT_EQ(workers.BestKind("random"), DeviceKind::kSimulated);
+  workers.Register(WorkerId("b"), Offer({DeviceKind::kHost, DeviceKind::kCuda}), now);
+  EXPECT_EQ(workers.BestKind("random"), DeviceKind::kCuda);
+  EXPECT_FALSE(workers.BestKind("grammar").has_value());
+}
+
+TEST_F(WorkersTest, TheLaneWithTheFewestLeasesIsTaken) {
+  const Worker& worker = workers.Register(
+      WorkerId("a"), Offer({DeviceKind::kHost, DeviceKind::kCuda, DeviceKind::kCuda}), now);
+  EXPECT_EQ(worker.Device(DeviceKind::kCuda, {{1, 1}}), 2);
+  EXPECT_EQ(worker.Device(DeviceKind::kCuda, {{1, 1}, {2, 1}}), 1);
+  EXPECT_FALSE(worker.Device(DeviceKind::kSimulated, {}).has_value());
+}
+
+}  // namespace
+}  // namespace warpsmith
