@@ -5,10 +5,8 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <thread>
 
 #include "common/base/random.h"
@@ -97,12 +95,7 @@ TEST(ZmqTransport, APathThatSomebodyListensAtIsNotTaken) {
   worker.reset();
   first.reset();
   // What a killed coordinator leaves behind is no obstacle.
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::strcpy(address.sun_path, path.c_str());
-  ASSERT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  ::close(fd);
+  ASSERT_EQ(::access(path.c_str(), F_OK), 0);
   EXPECT_TRUE(RouterTransport::Bind("ipc://" + path));
   ::unlink(path.c_str());
 }
