@@ -37,9 +37,9 @@ bool WaitFor(int fd, short events, TimePoint deadline) {
   for (;;) {
     const auto left = deadline - std::chrono::steady_clock::now();
     pollfd entry{fd, events, 0};
-    const auto wait_ms = std::chrono::ceil<std::chrono::milliseconds>(std::max(left, Duration{})).count();
-    const int ready =
-        ::poll(&entry, 1, static_cast<int>(std::min<int64_t>(wait_ms, 1'000'000)));
+    const auto wait_ms =
+        std::chrono::ceil<std::chrono::milliseconds>(std::max(left, Duration{})).count();
+    const int ready = ::poll(&entry, 1, static_cast<int>(std::min<int64_t>(wait_ms, 1'000'000)));
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) return true;
     if (ready == 0 && left <= Duration{}) return false;
@@ -70,9 +70,9 @@ Result<std::pair<FrameSocket, FrameSocket>> FrameSocket::MakePair() {
 
 Status FrameSocket::Send(std::span<const char> bytes, std::span<const int> fds, Duration timeout) {
   if (bytes.size() > kMaxFrameBytes || fds.size() > kMaxFrameDescriptors)
-    return Fail(ErrorCode::kInvalidInput,
-                "a frame of " + std::to_string(bytes.size()) + " bytes and " +
-                    std::to_string(fds.size()) + " descriptors is over the limit");
+    return Fail(ErrorCode::kInvalidInput, "a frame of " + std::to_string(bytes.size()) +
+                                              " bytes and " + std::to_string(fds.size()) +
+                                              " descriptors is over the limit");
   const TimePoint deadline = std::chrono::steady_clock::now() + timeout;
   const Header header{kMagic, static_cast<uint32_t>(fds.size()), bytes.size()};
 

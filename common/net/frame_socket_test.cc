@@ -49,7 +49,8 @@ class FrameSocketTest : public testing::Test {
 TEST_F(FrameSocketTest, GarbageIsCorruptAndEndsTheConversation) {
   Raw("GET / HTTP/1.1\r\n\r\n");
   EXPECT_EQ(ReceiveError(), ErrorCode::kCorrupt);
-  EXPECT_EQ(child_.Send(std::string("late"), {}, seconds(20)).error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(child_.Send(std::string("late"), {}, seconds(20)).error().code,
+            ErrorCode::kUnavailable);
   EXPECT_EQ(ReceiveError(), ErrorCode::kUnavailable);
 }
 
@@ -117,7 +118,8 @@ TEST_F(FrameSocketTest, FramesArriveWholeAndInOrderWhateverTheirSize) {
   std::vector<size_t> sizes{0, 1, 15, 16, 17, 4096, 5'000'000, 0, 3};
   std::jthread sender([&] {
     for (size_t size : sizes)
-      EXPECT_TRUE(child_.Send(std::string(size, static_cast<char>('a' + size % 26)), {}, seconds(60)));
+      EXPECT_TRUE(
+          child_.Send(std::string(size, static_cast<char>('a' + size % 26)), {}, seconds(60)));
   });
   for (size_t size : sizes) {
     auto frame = supervisor_.Receive(seconds(60));

@@ -76,7 +76,9 @@ bool SomebodyListensAt(const std::string& endpoint) {
 
 struct ZmqTransport::Socket {
   explicit Socket(zmq::socket_type type)
-      : is_router(type == zmq::socket_type::router), socket(context, type), monitor(context, ZMQ_PAIR) {
+      : is_router(type == zmq::socket_type::router),
+        socket(context, type),
+        monitor(context, ZMQ_PAIR) {
     CHECK(wake.valid(), "a transport starts with descriptors to spare");
     SetCommonOptions(socket);
     // Unbounded, because a full monitor would block libzmq's own thread.
@@ -140,7 +142,8 @@ ZmqTransport::ZmqTransport(std::unique_ptr<Socket> socket) : socket_(std::move(s
 ZmqTransport::~ZmqTransport() = default;
 
 Status ZmqTransport::Send(const Envelope& envelope) {
-  CHECK(socket_->is_router != envelope.peer.empty(), "a router names the receiver, a dealer does not");
+  CHECK(socket_->is_router != envelope.peer.empty(),
+        "a router names the receiver, a dealer does not");
   if (envelope.bytes.size() > static_cast<size_t>(kMaxMessageBytes))
     return Fail(ErrorCode::kInvalidInput,
                 fmt::format("a message of {} bytes is over the limit of {}", envelope.bytes.size(),
@@ -155,7 +158,8 @@ Status ZmqTransport::Send(const Envelope& envelope) {
       return Fail(ErrorCode::kUnavailable, "the peer is not connected, or takes nothing more now");
     return {};
   } catch (const zmq::error_t& error) {
-    if (error.num() == EHOSTUNREACH) return Fail(ErrorCode::kUnavailable, "the peer is not connected");
+    if (error.num() == EHOSTUNREACH)
+      return Fail(ErrorCode::kUnavailable, "the peer is not connected");
     return Fail(ErrorCode::kInternal, fmt::format("zmq_send: {}", error.what()));
   }
 }
@@ -190,16 +194,22 @@ void ZmqTransport::Wake() {
   [[maybe_unused]] const ssize_t n = ::write(socket_->wake.get(), &one, sizeof one);
 }
 
-std::string ZmqTransport::endpoint() const { return socket_->socket.get(zmq::sockopt::last_endpoint); }
+std::string ZmqTransport::endpoint() const {
+  return socket_->socket.get(zmq::sockopt::last_endpoint);
+}
 
 const TransportCounters& ZmqTransport::counters() const { return socket_->counters; }
 
 Result<std::unique_ptr<RouterTransport>> RouterTransport::Bind(const std::string& endpoint) {
   if (SomebodyListensAt(endpoint))
-    return AddressError("bind", endpoint, [] { errno = EADDRINUSE; return zmq::error_t(); }());
+    return AddressError("bind", endpoint, [] {
+      errno = EADDRINUSE;
+      return zmq::error_t();
+    }());
   auto socket = std::make_unique<Socket>(zmq::socket_type::router);
   try {
-    // A peer that comes back on a new connection takes over from its old one, which may hang for long.
+    // A peer that comes back on a new connection takes over from its old one, which may hang for
+    // long.
     socket->socket.set(zmq::sockopt::router_handover, true);
     socket->socket.set(zmq::sockopt::router_mandatory, true);
     socket->socket.bind(endpoint);

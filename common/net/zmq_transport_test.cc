@@ -37,14 +37,15 @@ std::unique_ptr<RouterTransport> Coordinator(const std::string& endpoint = "tcp:
 }
 
 std::unique_ptr<DealerTransport> Worker(const Transport& coordinator, const std::string& id) {
-  auto dealer = DealerTransport::Connect(dynamic_cast<const RouterTransport&>(coordinator).endpoint(), id);
+  auto dealer =
+      DealerTransport::Connect(dynamic_cast<const RouterTransport&>(coordinator).endpoint(), id);
   EXPECT_TRUE(dealer) << dealer.error().message;
   return dealer ? std::move(*dealer) : nullptr;
 }
 
 // One message each way. What strangers say may come in between: nothing that decodes.
-void ExpectConversation(RouterTransport& coordinator, DealerTransport& worker, const std::string& id,
-                        const std::string& bytes = "hello") {
+void ExpectConversation(RouterTransport& coordinator, DealerTransport& worker,
+                        const std::string& id, const std::string& bytes = "hello") {
   ASSERT_TRUE(SayUntilHeard(worker, {"", bytes}));
   std::optional<Envelope> heard;
   do ASSERT_TRUE(heard = coordinator.Receive(kPatience));
@@ -63,7 +64,8 @@ class Stranger {
   explicit Stranger(const std::string& endpoint) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1))));
+    address.sin_port =
+        htons(static_cast<uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1))));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     EXPECT_EQ(::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
   }
@@ -101,7 +103,8 @@ TEST(ZmqTransport, APathThatSomebodyListensAtIsNotTaken) {
 }
 
 TEST(ZmqTransport, WhatIsNoAddressIsRefused) {
-  for (const char* endpoint : {"", "localhost:7070", "tcp://", "tcp://192.0.2.1:7070", "carrier://pigeon"}) {
+  for (const char* endpoint :
+       {"", "localhost:7070", "tcp://", "tcp://192.0.2.1:7070", "carrier://pigeon"}) {
     auto router = RouterTransport::Bind(endpoint);
     ASSERT_FALSE(router) << endpoint;
     EXPECT_EQ(router.error().code, ErrorCode::kInvalidInput) << router.error().message;
@@ -158,7 +161,8 @@ TEST(ZmqTransport, StrangersDisturbNobody) {
   auto lost = [&] {
     return coordinator->counters().failed_handshakes + coordinator->counters().disconnections;
   };
-  while (lost() < 2 && std::chrono::steady_clock::now() < deadline) coordinator->Receive(milliseconds(5));
+  while (lost() < 2 && std::chrono::steady_clock::now() < deadline)
+    coordinator->Receive(milliseconds(5));
   EXPECT_GE(lost(), 2u) << "closed connections are counted";
 }
 

@@ -22,7 +22,8 @@ void MemoryBroker::Wipe() {
 void MemoryBroker::LosePayload(const std::string& stream, uint64_t publish_seq) {
   std::lock_guard lock(mutex_);
   Stream& s = streams_[stream];
-  std::erase_if(s.entries, [&](const auto& entry) { return entry.second.publish_seq == publish_seq; });
+  std::erase_if(s.entries,
+                [&](const auto& entry) { return entry.second.publish_seq == publish_seq; });
   s.held.erase(publish_seq);
 }
 
@@ -95,7 +96,8 @@ Result<std::vector<QueuedTrajectory>> MemoryQueue::Read(const std::string& strea
   return result;
 }
 
-Status MemoryQueue::Acknowledge(const std::string& stream, const std::vector<std::string>& entries) {
+Status MemoryQueue::Acknowledge(const std::string& stream,
+                                const std::vector<std::string>& entries) {
   std::lock_guard lock(broker_->mutex_);
   RETURN_IF_ERROR(broker_->Check(false));
   auto& s = broker_->streams_[stream];

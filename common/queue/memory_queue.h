@@ -1,5 +1,5 @@
-// A TrajectoryQueue in memory, for one process and for tests: the broker stands for the server, and can be
-// away, full, or wiped like one.
+// A TrajectoryQueue in memory, for one process and for tests: the broker stands for the server, and
+// can be away, full, or wiped like one.
 #pragma once
 
 #include <map>
@@ -27,7 +27,7 @@ class MemoryBroker {
     std::set<uint64_t> held;                       // publish_seqs among them
     std::set<uint64_t> pending;                    // places given out, not acknowledged
     uint64_t next_unread = 1;
-    uint64_t floor = 0;                            // below it everything is acknowledged
+    uint64_t floor = 0;  // below it everything is acknowledged
     uint64_t end = 0;
   };
 

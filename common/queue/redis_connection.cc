@@ -33,10 +33,12 @@ Result<std::unique_ptr<RedisQueue>> RedisQueue::Make(RedisOptions options) {
   const std::string& address = options.address;
   const size_t colon = address.rfind(':');
   const bool unix_path = address.starts_with("unix:/");
-  const bool tcp = address.starts_with("tcp:") && colon > 4 && PortOf(address.substr(colon + 1)) > 0;
+  const bool tcp =
+      address.starts_with("tcp:") && colon > 4 && PortOf(address.substr(colon + 1)) > 0;
   if (!unix_path && !tcp)
-    return Fail(ErrorCode::kInvalidInput,
-                "'" + address + "' is no address of a Redis server; write unix:/path or tcp:host:port");
+    return Fail(
+        ErrorCode::kInvalidInput,
+        "'" + address + "' is no address of a Redis server; write unix:/path or tcp:host:port");
   // hiredis writes without MSG_NOSIGNAL, and a server that dies must not take us with it.
   struct sigaction current;
   if (::sigaction(SIGPIPE, nullptr, &current) == 0 && current.sa_handler == SIG_DFL)
@@ -106,11 +108,13 @@ tl::unexpected<Error> RedisQueue::Connection::ServerError(std::string_view text)
     return Fail(ErrorCode::kNotFound, message);
   if (is("NOAUTH") || is("WRONGPASS") || text.find("without any password") != text.npos) {
     Drop();
-    return Fail(ErrorCode::kInvalidInput, message + "; set WARPSMITH_REDIS_PASSWORD to its password");
+    return Fail(ErrorCode::kInvalidInput,
+                message + "; set WARPSMITH_REDIS_PASSWORD to its password");
   }
-  constexpr std::string_view kElsewhere[] = {"LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY ",
-                                             "MOVED", "ASK"};
-  if (text.find("READONLY") != text.npos || std::any_of(std::begin(kElsewhere), std::end(kElsewhere), is)) {
+  constexpr std::string_view kElsewhere[] = {"LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",
+                                             "BUSY ",   "MOVED",      "ASK"};
+  if (text.find("READONLY") != text.npos ||
+      std::any_of(std::begin(kElsewhere), std::end(kElsewhere), is)) {
     // Another server may be the master by now: resolve the name again.
     Drop();
     return Fail(ErrorCode::kUnavailable, message);
@@ -137,7 +141,8 @@ Result<RedisReply> RedisQueue::Connection::Command(const std::vector<std::string
     next_attempt_ = {};  // an old connection tells nothing about a new one
     return Fail(ErrorCode::kUnavailable, "Redis at " + options_.address + ": " + why);
   }
-  if (reply->type == REDIS_REPLY_ERROR) return ServerError({reply->str, static_cast<size_t>(reply->len)});
+  if (reply->type == REDIS_REPLY_ERROR)
+    return ServerError({reply->str, static_cast<size_t>(reply->len)});
   return reply;
 }
 
@@ -148,7 +153,8 @@ Result<RedisReply> RedisQueue::Connection::Script(const std::string& text,
     std::string& sha = sha_of_[text];
     if (sha.empty()) {
       ASSIGN_OR_RETURN(RedisReply loaded, Command({"SCRIPT", "LOAD", text}));
-      if (loaded->type != REDIS_REPLY_STRING) return Fail(ErrorCode::kInternal, "SCRIPT LOAD gave no digest");
+      if (loaded->type != REDIS_REPLY_STRING)
+        return Fail(ErrorCode::kInternal, "SCRIPT LOAD gave no digest");
       sha.assign(loaded->str, static_cast<size_t>(loaded->len));
     }
     const std::string key_count = std::to_string(keys.size());

@@ -1,5 +1,5 @@
-// One connection to a Redis server: commands with binary arguments, scripts, and errors by what a caller
-// does about them. Private to common/queue.
+// One connection to a Redis server: commands with binary arguments, scripts, and errors by what a
+// caller does about them. Private to common/queue.
 #pragma once
 
 #include <memory>
@@ -24,8 +24,9 @@ class RedisQueue::Connection {
   explicit Connection(RedisOptions options);
   ~Connection();
 
-  // A reply that is no error. kUnavailable: the server is away, starting or no master, and the connection
-  // is dropped; kExhausted: it is full. kNotFound: NOGROUP. `extra` is added to the time limit.
+  // A reply that is no error. kUnavailable: the server is away, starting or no master, and the
+  // connection is dropped; kExhausted: it is full. kNotFound: NOGROUP. `extra` is added to the time
+  // limit.
   Result<RedisReply> Command(const std::vector<std::string_view>& arguments, Duration extra = {});
 
   // EVALSHA, with the script loaded where the server does not have it.

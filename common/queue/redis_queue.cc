@@ -6,6 +6,7 @@
 #include <charconv>
 #include <thread>
 
+#include "common/base/random.h"
 #include "common/queue/redis_connection.h"
 
 namespace warpsmith {
@@ -20,18 +21,24 @@ constexpr size_t kPublishEntries = 64;
 constexpr size_t kPublishBytes = 8 << 20;
 constexpr size_t kAcknowledgeEntries = 1000;
 
-// KEYS: stream, sorted set of entry ids by publish_seq, mark. ARGV: seq, payload, ...
-// Entries get ids of the server's: a wiped stream may be filled again in any order. The group comes with the
-// stream, because a reader could not make it once memory is full, and then nothing would ever be read.
+// KEYS: stream, sorted set of entry ids by publish_seq, mark. ARGV: a random number, then seq,
+// payload, ... Entries get ids of the server's clock: a wiped stream may be filled again in any
+// order. A new stream's first id has the random number in it, so that no entry of before a wipe has
+// an id of after it. The group comes with the stream, because a reader could not make it once
+// memory is full, and then nothing would ever be read.
 const std::string kPublishScript = R"lua(
+local next_id = '*'
 if redis.call('EXISTS', KEYS[1]) == 0 then
   redis.call('XGROUP', 'CREATE', KEYS[1], 'learner', '0', 'MKSTREAM')
+  local now = redis.call('TIME')
+  next_id = string.format('%.0f-%s', now[1] * 1000 + math.floor(now[2] / 1000), ARGV[1])
 end
 local floor = tonumber(redis.call('GET', KEYS[3]) or '0')
-for i = 1, #ARGV, 2 do
+for i = 2, #ARGV, 2 do
   local seq = tonumber(ARGV[i])
   if seq >= floor and #redis.call('ZRANGEBYSCORE', KEYS[2], seq, seq, 'LIMIT', 0, 1) == 0 then
-    local id = redis.call('XADD', KEYS[1], '*', 's', ARGV[i], 'p', ARGV[i + 1])
+    local id = redis.call('XADD', KEYS[1], next_id, 's', ARGV[i], 'p', ARGV[i + 1])
+    next_id = '*'
     redis.call('ZADD', KEYS[2], seq, id)
   end
 end
@@ -44,8 +51,8 @@ local held = last[2] and tonumber(last[2]) + 1 or 0
 return math.max(held, tonumber(redis.call('GET', KEYS[3]) or '0'))
 )lua";
 
-// The mark comes last: deleting is allowed when memory is full, and makes room for it. Where it does
-// not, the mark waits for the next time.
+// The mark comes last: deleting is allowed when memory is full, and makes room for it. Where it
+// does not, the mark waits for the next time.
 const std::string kTrimScript = R"lua(
 local below = tonumber(ARGV[1])
 local ids = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', '(' .. ARGV[1])
@@ -104,6 +111,7 @@ Status RedisQueue::Ping() {
 
 Status RedisQueue::Publish(const std::string& stream, const std::vector<QueuedTrajectory>& batch) {
   const Keys keys(stream);
+  const std::string random = std::to_string(SecretSeed() >> 1);  // room to count up from
   size_t next = 0;
   while (next < batch.size()) {
     const size_t first = next;
@@ -113,7 +121,7 @@ Status RedisQueue::Publish(const std::string& stream, const std::vector<QueuedTr
       numbers.push_back(std::to_string(batch[next].publish_seq));
       bytes += batch[next++].payload.size();
     }
-    std::vector<std::string_view> arguments;
+    std::vector<std::string_view> arguments{random};
     for (size_t i = first; i < next; ++i) {
       arguments.push_back(numbers[i - first]);
       arguments.push_back(batch[i].payload);
@@ -167,7 +175,8 @@ Result<std::vector<QueuedTrajectory>> RedisQueue::ReadFrom(const std::string& st
 
 Result<std::vector<QueuedTrajectory>> RedisQueue::Read(const std::string& stream, size_t limit,
                                                        Duration wait) {
-  // An error must not come back sooner than the next attempt could succeed, or its caller would spin.
+  // An error must not come back sooner than the next attempt could succeed, or its caller would
+  // spin.
   if (const Duration away = connection_->UntilNextAttempt(); away > Duration{})
     std::this_thread::sleep_for(std::min(away, wait));
 
@@ -197,8 +206,9 @@ Status RedisQueue::Acknowledge(const std::string& stream, const std::vector<std:
   for (size_t first = 0; first < entries.size(); first += kAcknowledgeEntries) {
     std::vector<std::string_view> command{"XACK", stream, kGroup};
     const auto begin = entries.begin() + static_cast<ptrdiff_t>(first);
-    command.insert(command.end(), begin,
-                   begin + static_cast<ptrdiff_t>(std::min(kAcknowledgeEntries, entries.size() - first)));
+    command.insert(
+        command.end(), begin,
+        begin + static_cast<ptrdiff_t>(std::min(kAcknowledgeEntries, entries.size() - first)));
     auto reply = connection_->Command(command);
     if (!reply && reply.error().code != ErrorCode::kNotFound) return tl::unexpected(reply.error());
   }

@@ -1,9 +1,11 @@
-// TrajectoryQueue over a Redis stream and a consumer group. Beside each stream stands a sorted set of the
-// publish_seqs that it holds, and the mark below which everything is acknowledged: what makes publishing
-// again harmless, in whatever order a wiped server is filled again. Scripts keep the three together.
+// TrajectoryQueue over a Redis stream and a consumer group. Beside each stream stands a sorted set
+// of the publish_seqs that it holds, and the mark below which everything is acknowledged: what
+// makes publishing again harmless, in whatever order a wiped server is filled again. Scripts keep
+// the three together.
 //
-// After any error the connection is dropped; a later call connects again, resolving the name anew, and no
-// sooner than a back-off allows (20 ms, doubling to 2 s). A process that makes a RedisQueue ignores SIGPIPE.
+// After any error the connection is dropped; a later call connects again, resolving the name anew,
+// and no sooner than a back-off allows (20 ms, doubling to 2 s). A process that makes a RedisQueue
+// ignores SIGPIPE.
 #pragma once
 
 #include <map>
@@ -14,8 +16,8 @@
 namespace warpsmith {
 
 struct RedisOptions {
-  std::string address;   // "unix:/path" or "tcp:host:port"
-  std::string password;  // empty: none
+  std::string address;                         // "unix:/path" or "tcp:host:port"
+  std::string password;                        // empty: none
   Duration timeout = std::chrono::seconds(3);  // of one command, besides what Read waits
 };
 
@@ -38,12 +40,14 @@ class RedisQueue : public TrajectoryQueue {
   class Connection;
 
   explicit RedisQueue(RedisOptions options);
-  Result<std::vector<QueuedTrajectory>> ReadFrom(const std::string& stream, const std::string& cursor,
-                                                 size_t limit, Duration wait);
+  Result<std::vector<QueuedTrajectory>> ReadFrom(const std::string& stream,
+                                                 const std::string& cursor, size_t limit,
+                                                 Duration wait);
   Status MakeGroup(const std::string& stream);
 
   std::unique_ptr<Connection> connection_;
-  std::map<std::string, std::string> cursors_;  // stream -> where its own past goes on; ">": new ones
+  std::map<std::string, std::string>
+      cursors_;  // stream -> where its own past goes on; ">": new ones
 };
 
 }  // namespace warpsmith

@@ -17,9 +17,12 @@ using testing::HasSubstr;
 
 class RedisQueueTest : public testing::Test {
  protected:
-  RedisQueueTest() : redis_(PrivateRedis::Start()) { EXPECT_TRUE(redis_) << redis_.error().message; }
+  RedisQueueTest() : redis_(PrivateRedis::Start()) {
+    EXPECT_TRUE(redis_) << redis_.error().message;
+  }
 
-  std::unique_ptr<RedisQueue> Connect(const std::string& password = "", Duration timeout = seconds(20)) {
+  std::unique_ptr<RedisQueue> Connect(const std::string& password = "",
+                                      Duration timeout = seconds(20)) {
     return std::move(*RedisQueue::Make({redis_->address(), password, timeout}));
   }
 
@@ -28,8 +31,8 @@ class RedisQueueTest : public testing::Test {
 };
 
 TEST_F(RedisQueueTest, WhatIsNoAddressIsRefused) {
-  for (const char* address : {"", "localhost:6379", "redis://x", "tcp:host", "tcp:host:0", "tcp:host:port",
-                              "tcp::6379", "unix:relative"}) {
+  for (const char* address : {"", "localhost:6379", "redis://x", "tcp:host", "tcp:host:0",
+                              "tcp:host:port", "tcp::6379", "unix:relative"}) {
     auto queue = RedisQueue::Make({.address = address});
     ASSERT_FALSE(queue) << address;
     EXPECT_EQ(queue.error().code, ErrorCode::kInvalidInput);
@@ -69,7 +72,8 @@ TEST_F(RedisQueueTest, AServerThatIsAwayIsNotAskedInALoop) {
   EXPECT_FALSE(queue->Read(kStream, 1, {}));
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < 6; ++i) EXPECT_FALSE(queue->Read(kStream, 1, milliseconds(10)));
-  EXPECT_GE(std::chrono::steady_clock::now() - start, milliseconds(40)) << "it waited between attempts";
+  EXPECT_GE(std::chrono::steady_clock::now() - start, milliseconds(40))
+      << "it waited between attempts";
 }
 
 TEST_F(RedisQueueTest, AReaderThatWaitsWhileTheStreamGoesComesBack) {
@@ -111,7 +115,8 @@ TEST_F(RedisQueueTest, AServerThatFillsUpKeepsWhatItHasAndIsEmptiedByTrimming) {
   redis_->Command({"CONFIG", "SET", "maxmemory", "3mb"});
   uint64_t seq = 0;
   Status status;
-  while (seq < 10'000 && (status = queue->Publish(kStream, {{"", seq, std::string(4096, 'x')}}))) ++seq;
+  while (seq < 10'000 && (status = queue->Publish(kStream, {{"", seq, std::string(4096, 'x')}})))
+    ++seq;
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::kExhausted);
   EXPECT_THAT(status.error().message, HasSubstr("maxmemory"));

@@ -29,7 +29,9 @@ class Server {
 
 class MemoryServer : public Server {
  public:
-  std::unique_ptr<TrajectoryQueue> Connect() override { return std::make_unique<MemoryQueue>(broker_); }
+  std::unique_ptr<TrajectoryQueue> Connect() override {
+    return std::make_unique<MemoryQueue>(broker_);
+  }
   void Wipe() override { broker_->Wipe(); }
   void LoseEntry(const std::string& stream, const QueuedTrajectory& item) override {
     broker_->LosePayload(stream, item.publish_seq);

@@ -78,7 +78,8 @@ void ConfigTable::Add(std::string name, Target field, FieldNotes notes) {
 }
 
 ConfigTable::Field* ConfigTable::Find(std::string_view name) {
-  auto found = std::find_if(fields_.begin(), fields_.end(), [&](auto& f) { return f.name == name; });
+  auto found =
+      std::find_if(fields_.begin(), fields_.end(), [&](auto& f) { return f.name == name; });
   return found == fields_.end() ? nullptr : &*found;
 }
 
@@ -158,7 +159,8 @@ void ConfigTable::ApplyToml(std::string_view text, const std::string& toml_name)
             **std::get_if<std::string*>(&field->target) = node.as_string()->get();
           } else if (Is<bool>(field->target) && node.is_boolean()) {
             **std::get_if<bool*>(&field->target) = node.as_boolean()->get();
-          } else if (!Is<std::string>(field->target) && !Is<bool>(field->target) && node.is_number()) {
+          } else if (!Is<std::string>(field->target) && !Is<bool>(field->target) &&
+                     node.is_number()) {
             SetNumber(*field, *node.value<double>(), node.is_integer(), where);
           } else {
             Problem(where, name + " must be " + TypeText(field->target));
@@ -238,7 +240,8 @@ Result<ConfigAction> ConfigTable::Load(int argc, const char* const* argv) {
   if (!file.empty()) {
     ASSIGN_OR_RETURN(toml, ReadFile(file));
   }
-  RETURN_IF_ERROR(Apply(toml, file, [](const char* name) { return std::getenv(name); }, flags));
+  RETURN_IF_ERROR(Apply(
+      toml, file, [](const char* name) { return std::getenv(name); }, flags));
   if (print) fmt::print("{}", Print());
   return print ? ConfigAction::kPrinted : ConfigAction::kRun;
 }
@@ -263,7 +266,8 @@ std::string ConfigTable::Print() const {
 
 std::string ConfigTable::Help() const {
   std::string text = fmt::format(
-      "{}: {}\n\n  --config FILE      read a TOML file\n  --print-config     print what is in force as "
+      "{}: {}\n\n  --config FILE      read a TOML file\n  --print-config     print what is in "
+      "force as "
       "TOML, and end\n\n",
       program_, summary_);
   for (const Field& field : fields_) {

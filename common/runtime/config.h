@@ -1,5 +1,6 @@
-// A program's configuration: one struct, each field with a name, default, unit and purpose. A value comes
-// from, later ones winning: the default, a TOML file, the environment (addresses and secrets), a flag
+// A program's configuration: one struct, each field with a name, default, unit and purpose. A value
+// comes from, later ones winning: the default, a TOML file, the environment (addresses and
+// secrets), a flag
 // `--field-name value`. All problems are reported at once, and unknown keys are refused.
 //
 //   ConfigTable table("warpsmith-learner", "trains the policies of runs");
@@ -22,11 +23,11 @@ namespace warpsmith {
 
 struct FieldNotes {
   std::string purpose;
-  std::string environment;           // variable that sets it; empty: none
-  std::optional<double> least;       // for numbers and durations, in the unit of the name
+  std::string environment;      // variable that sets it; empty: none
+  std::optional<double> least;  // for numbers and durations, in the unit of the name
   std::optional<double> most;
-  bool required = false;             // a text that must not be empty
-  bool secret = false;               // never printed
+  bool required = false;  // a text that must not be empty
+  bool secret = false;    // never printed
 };
 
 enum class ConfigAction { kRun, kPrinted };  // kPrinted: --help or --print-config was answered
@@ -38,12 +39,12 @@ class ConfigTable {
 
   ConfigTable(std::string program, std::string summary);
 
-  // The current value of `field` is the default. Names are words with underscores; a dot makes a TOML
-  // table of the part before it.
+  // The current value of `field` is the default. Names are words with underscores; a dot makes a
+  // TOML table of the part before it.
   void Add(std::string name, Target field, FieldNotes notes);
 
-  // `--config FILE`, `--help`, `--print-config`, and a flag for each field. kInvalidInput lists every
-  // problem, a line each.
+  // `--config FILE`, `--help`, `--print-config`, and a flag for each field. kInvalidInput lists
+  // every problem, a line each.
   Result<ConfigAction> Load(int argc, const char* const* argv);
 
   // The same from texts, for tests. `toml_name` stands in messages.
@@ -51,7 +52,8 @@ class ConfigTable {
                const std::function<const char*(const char*)>& environment,
                const std::vector<std::string>& flags);
 
-  // The configuration as a TOML file that gives it again, with purposes as comments; secrets left out.
+  // The configuration as a TOML file that gives it again, with purposes as comments; secrets left
+  // out.
   std::string Print() const;
   std::string Help() const;
 

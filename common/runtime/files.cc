@@ -26,7 +26,8 @@ tl::unexpected<Error> FileError(const char* verb, const fs::path& path, int erro
     case ENOSPC:
     case EDQUOT: return Fail(ErrorCode::kExhausted, what + "; free some space on this file system");
     case EMFILE:
-    case ENFILE: return Fail(ErrorCode::kExhausted, what + "; raise the limit of open files (ulimit -n)");
+    case ENFILE:
+      return Fail(ErrorCode::kExhausted, what + "; raise the limit of open files (ulimit -n)");
     default: return Fail(ErrorCode::kInternal, what);
   }
 }
@@ -118,7 +119,8 @@ Status CommitFile(const fs::path& temporary, const fs::path& path) {
 
 Result<TempDirectory> TempDirectory::Make(std::string_view prefix) {
   const char* base = std::getenv("TMPDIR");
-  std::string name = std::string(base && *base ? base : "/tmp") + "/" + std::string(prefix) + "-XXXXXX";
+  std::string name =
+      std::string(base && *base ? base : "/tmp") + "/" + std::string(prefix) + "-XXXXXX";
   if (!::mkdtemp(name.data())) return FileError("make folder", name, errno);
   TempDirectory made;
   made.path_ = name;

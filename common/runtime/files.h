@@ -1,5 +1,5 @@
-// Files that are whole or not there: read at once, written to a temporary name, synced and renamed, with
-// the folder synced too. A full disk is kExhausted. Thread-safe where the paths differ.
+// Files that are whole or not there: read at once, written to a temporary name, synced and renamed,
+// with the folder synced too. A full disk is kExhausted. Thread-safe where the paths differ.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace warpsmith {
 // kNotFound; kExhausted beyond `max_bytes`; else kInternal.
 Result<std::string> ReadFile(const std::filesystem::path& path, uint64_t max_bytes = 1ull << 30);
 
-// After it returns, `path` holds `bytes` through a loss of power; when it fails, `path` is as before.
-// Makes missing folders.
+// After it returns, `path` holds `bytes` through a loss of power; when it fails, `path` is as
+// before. Makes missing folders.
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
 
 // For a file that something else wrote at `temporary`, in the same folder: syncs it, renames it to

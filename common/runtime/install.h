@@ -1,5 +1,5 @@
-// Where the parts of an installation lie, relative to the running program, so that a build folder, a
-// bundle and an image work alike:
+// Where the parts of an installation lie, relative to the running program, so that a build folder,
+// a bundle and an image work alike:
 //   <root>/bin/warpsmith*            programs
 //   <root>/share/warpsmith/host      shim headers and runtime of the host device
 //   <root>/share/warpsmith/cuda      CUDA headers and libraries (bundle), or the build's wheels

@@ -1,8 +1,9 @@
 // One line an event on standard error, as machines and people read it:
 //   2026-11-30T05:31:57.123Z info learner checkpoint_saved run=3 version=2.140
-// The event is a word; values are quoted where they hold anything but plain characters, so that no text
-// of a candidate can forge a line. The same key for the same thing everywhere: run, job, worker, task,
-// version, why, path. Level by WARPSMITH_LOG: debug, info (default), warn, error. Thread-safe.
+// The event is a word; values are quoted where they hold anything but plain characters, so that no
+// text of a candidate can forge a line. The same key for the same thing everywhere: run, job,
+// worker, task, version, why, path. Level by WARPSMITH_LOG: debug, info (default), warn, error.
+// Thread-safe.
 #pragma once
 
 #include <concepts>

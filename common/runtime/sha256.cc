@@ -20,7 +20,8 @@ Sha256::Sha256() : context_(std::make_unique<Context>()) {
 Sha256::~Sha256() = default;
 
 void Sha256::Update(std::string_view bytes) {
-  CHECK(EVP_DigestUpdate(context_->md.get(), bytes.data(), bytes.size()) == 1, "a digest takes bytes");
+  CHECK(EVP_DigestUpdate(context_->md.get(), bytes.data(), bytes.size()) == 1,
+        "a digest takes bytes");
 }
 
 std::string Sha256::Finish() {

@@ -37,7 +37,8 @@ void OnSignal(int signal) {
 }  // namespace
 
 StopSignals::StopSignals()
-    : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), end_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      end_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   CHECK(event_.valid() && end_.valid(), "a program starts with descriptors to spare");
   CHECK(stop_event.exchange(event_.get()) == -1, "one StopSignals at a time");
   stop_requested = false;

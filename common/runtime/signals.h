@@ -8,8 +8,9 @@
 
 namespace warpsmith {
 
-// While one exists, the first SIGINT or SIGTERM asks to stop and the next one ends the process at once.
-// SIGPIPE is ignored. At most one object at a time. requested(), Request() and fd() are thread-safe.
+// While one exists, the first SIGINT or SIGTERM asks to stop and the next one ends the process at
+// once. SIGPIPE is ignored. At most one object at a time. requested(), Request() and fd() are
+// thread-safe.
 class StopSignals {
  public:
   StopSignals();
@@ -18,7 +19,7 @@ class StopSignals {
   StopSignals& operator=(const StopSignals&) = delete;
 
   bool requested() const;
-  void Request();              // as if a signal had come
+  void Request();                          // as if a signal had come
   int fd() const { return event_.get(); }  // readable once asked; never read it
 
   // Calls `on_stop` once from a thread of its own when asked to stop; usually Transport::Wake.
@@ -26,7 +27,7 @@ class StopSignals {
 
  private:
   UniqueFd event_;
-  UniqueFd end_;               // wakes the watching thread when this object goes
+  UniqueFd end_;  // wakes the watching thread when this object goes
   std::jthread watcher_;
 };
 

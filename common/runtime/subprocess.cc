@@ -50,7 +50,8 @@ struct ChildFailure {
 }
 
 // Between fork and exec: only async-signal-safe calls.
-[[noreturn]] void RunChild(const SubprocessOptions& options, const Prepared& prepared, pid_t parent) {
+[[noreturn]] void RunChild(const SubprocessOptions& options, const Prepared& prepared,
+                           pid_t parent) {
   const int report = prepared.report;
   if (::setpgid(0, 0) != 0) Report(report, "setpgid");
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) Report(report, "prctl");
@@ -63,7 +64,8 @@ struct ChildFailure {
 
   if (!options.cores.empty() && ::sched_setaffinity(0, sizeof prepared.cores, &prepared.cores) != 0)
     Report(report, "sched_setaffinity");
-  if (!options.directory.empty() && ::chdir(options.directory.c_str()) != 0) Report(report, "chdir");
+  if (!options.directory.empty() && ::chdir(options.directory.c_str()) != 0)
+    Report(report, "chdir");
 
   if (::syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) != 0) Report(report, "close_range");
   if (::dup2(prepared.input.get(), 0) < 0) Report(report, "dup2");
@@ -108,8 +110,8 @@ Result<Prepared> Prepare(const SubprocessOptions& options) {
   for (const auto& [target, source] : options.fds) {
     UniqueFd copy(::fcntl(source, F_DUPFD_CLOEXEC, above));
     if (!copy.valid())
-      return Fail(ErrorCode::kExhausted, "copy descriptor " + std::to_string(source) + " for a child: " +
-                                             std::strerror(errno));
+      return Fail(ErrorCode::kExhausted, "copy descriptor " + std::to_string(source) +
+                                             " for a child: " + std::strerror(errno));
     prepared.fds.emplace_back(target, std::move(copy));
   }
   prepared.input = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -150,7 +152,8 @@ Result<Subprocess> Subprocess::Start(const SubprocessOptions& options) {
   const pid_t pid = ::fork();
   if (pid == 0) RunChild(options, prepared, parent);
   if (pid < 0)
-    return Fail(ErrorCode::kExhausted, std::string("no process for a child: ") + std::strerror(errno) +
+    return Fail(ErrorCode::kExhausted, std::string("no process for a child: ") +
+                                           std::strerror(errno) +
                                            "; raise the limit of processes or free memory");
   report_write.Reset();
 
@@ -165,9 +168,11 @@ Result<Subprocess> Subprocess::Start(const SubprocessOptions& options) {
   do n = ::read(report_read.get(), &failure, sizeof failure);
   while (n < 0 && errno == EINTR);
   if (n == sizeof failure) {
-    const bool absent = failure.error == ENOENT || failure.error == EACCES || failure.error == ENOEXEC;
-    return Fail(absent ? ErrorCode::kMissing : ErrorCode::kInternal,
-                "start " + options.argv[0] + " (" + failure.step + "): " + std::strerror(failure.error));
+    const bool absent =
+        failure.error == ENOENT || failure.error == EACCES || failure.error == ENOEXEC;
+    return Fail(
+        absent ? ErrorCode::kMissing : ErrorCode::kInternal,
+        "start " + options.argv[0] + " (" + failure.step + "): " + std::strerror(failure.error));
   }
   return child;
 }
@@ -189,14 +194,15 @@ Subprocess::~Subprocess() {
 
 bool Subprocess::running() { return pid_ >= 0 && !Wait(Duration{}); }
 
-// The leader has ended and is still a zombie, so that its group's number is not given to anyone else:
-// the moment to end what it left behind.
+// The leader has ended and is still a zombie, so that its group's number is not given to anyone
+// else: the moment to end what it left behind.
 void Subprocess::Reap() {
   ::kill(-pid_, SIGKILL);
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
-  exit_ = WIFSIGNALED(status) ? ExitReport{-1, WTERMSIG(status)} : ExitReport{WEXITSTATUS(status), 0};
+  exit_ =
+      WIFSIGNALED(status) ? ExitReport{-1, WTERMSIG(status)} : ExitReport{WEXITSTATUS(status), 0};
   pidfd_.Reset();
 }
 

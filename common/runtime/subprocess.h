@@ -1,7 +1,7 @@
 // Child processes that cannot be left behind: each is in a process group of its own, dies with its
-// parent (PR_SET_PDEATHSIG), and inherits only the descriptors named. Standard input is /dev/null unless
-// named. The kernel ties a child to the thread that started it: start children from a thread that lives
-// as long as they may.
+// parent (PR_SET_PDEATHSIG), and inherits only the descriptors named. Standard input is /dev/null
+// unless named. The kernel ties a child to the thread that started it: start children from a thread
+// that lives as long as they may.
 #pragma once
 
 #include <sys/types.h>
@@ -18,23 +18,23 @@
 namespace warpsmith {
 
 struct SubprocessOptions {
-  std::vector<std::string> argv;              // argv[0]: path of the program
-  std::map<int, int> fds;                     // descriptor in the child -> descriptor here
-  std::map<std::string, std::string> env;     // added to this process's environment
-  std::string directory;                      // empty: this process's
-  std::string stdout_path;                    // empty: this process's; "/dev/null" to drop
+  std::vector<std::string> argv;           // argv[0]: path of the program
+  std::map<int, int> fds;                  // descriptor in the child -> descriptor here
+  std::map<std::string, std::string> env;  // added to this process's environment
+  std::string directory;                   // empty: this process's
+  std::string stdout_path;                 // empty: this process's; "/dev/null" to drop
   std::string stderr_path;
-  std::vector<int> cores;                     // affinity; empty: inherit
+  std::vector<int> cores;  // affinity; empty: inherit
 };
 
 // How a child ended.
 struct ExitReport {
-  int status = 0;    // exit status, or -1
-  int signal = 0;    // the signal that ended it, or 0
+  int status = 0;  // exit status, or -1
+  int signal = 0;  // the signal that ended it, or 0
 };
 
-// Thread-compatible. When the child has ended, whatever it left in its group is killed too. The destructor
-// kills the group and reaps.
+// Thread-compatible. When the child has ended, whatever it left in its group is killed too. The
+// destructor kills the group and reaps.
 class Subprocess {
  public:
   Subprocess() = default;
@@ -48,7 +48,7 @@ class Subprocess {
   bool running();
   // Nothing while it runs on after `timeout`.
   std::optional<ExitReport> Wait(Duration timeout);
-  void Signal(int signal);        // to the whole group
+  void Signal(int signal);  // to the whole group
   // SIGTERM, then SIGKILL after `grace`; reaps. Nothing: it would not die even then.
   std::optional<ExitReport> Stop(Duration grace);
 

@@ -114,7 +114,8 @@ TEST(Subprocess, AChildDiesWithItsParent) {
     ::_exit(0);  // no destructor runs, as after SIGKILL
   }
   pid_t grandchild = 0;
-  ASSERT_EQ(::read(pipes[0], &grandchild, sizeof grandchild), static_cast<ssize_t>(sizeof grandchild));
+  ASSERT_EQ(::read(pipes[0], &grandchild, sizeof grandchild),
+            static_cast<ssize_t>(sizeof grandchild));
   ::waitpid(parent, nullptr, 0);
   ::close(pipes[0]);
   ::close(pipes[1]);
@@ -139,7 +140,8 @@ TEST(Subprocess, DescriptorsMayTradeNumbers) {
   int one[2], two[2];
   ASSERT_EQ(::pipe(one), 0);
   ASSERT_EQ(::pipe(two), 0);
-  auto options = Shell("printf 1 >&" + std::to_string(two[1]) + "; printf 2 >&" + std::to_string(one[1]));
+  auto options =
+      Shell("printf 1 >&" + std::to_string(two[1]) + "; printf 2 >&" + std::to_string(one[1]));
   options.fds = {{two[1], one[1]}, {one[1], two[1]}};
   OutputOf(options);
   char first = 0, second = 0;
@@ -151,7 +153,8 @@ TEST(Subprocess, DescriptorsMayTradeNumbers) {
 }
 
 TEST(Subprocess, EnvironmentFolderAndCoresAreAsAsked) {
-  auto options = Shell("echo $WARPSMITH_TEST $(pwd) $(awk '/Cpus_allowed_list/ {print $2}' /proc/self/status)");
+  auto options = Shell(
+      "echo $WARPSMITH_TEST $(pwd) $(awk '/Cpus_allowed_list/ {print $2}' /proc/self/status)");
   options.env = {{"WARPSMITH_TEST", "set"}};
   options.directory = "/usr";
   options.cores = {0};

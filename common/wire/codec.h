@@ -1,6 +1,6 @@
 // Records to bytes and back: Cap'n Proto messages in the schemas of schema/. Bytes from a peer are
-// hostile: our own header (magic, format version, kind) is checked first, then sizes, then every field;
-// each message gets a fresh traversal limit. Thread-safe.
+// hostile: our own header (magic, format version, kind) is checked first, then sizes, then every
+// field; each message gets a fresh traversal limit. Thread-safe.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@
 namespace warpsmith {
 
 // Message is one of: ToCoordinator, FromCoordinator, WeightsRequest, WeightsReply, CompileRequest,
-// CompileReply, ToOracle, FromOracle, ToRunner, FromRunner, ToPolicy, FromPolicy; and, for stores and
-// queues: Trajectory, RunSpec, JobBody, Evaluation, CheckpointDurable.
+// CompileReply, ToOracle, FromOracle, ToRunner, FromRunner, ToPolicy, FromPolicy; and, for stores
+// and queues: Trajectory, RunSpec, JobBody, Evaluation, CheckpointDurable.
 template <typename Message>
 std::string Encode(const Message& message);
 

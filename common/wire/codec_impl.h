@@ -1,4 +1,5 @@
-// Encode and Decode for one kind of message. Included by the codec's .cc files, which instantiate them:
+// Encode and Decode for one kind of message. Included by the codec's .cc files, which instantiate
+// them:
 //   WIRE_MESSAGE(ToOracle, 7)
 // gives the message's number in our header and its struct in the schema.
 #pragma once
@@ -13,7 +14,8 @@
 namespace warpsmith::wire_io {
 
 constexpr uint32_t kMagic = 0x314d5357;  // "WSM1"
-constexpr uint16_t kFormatVersion = 1;   // raised whenever a schema changes in a way a peer could misread
+constexpr uint16_t kFormatVersion =
+    1;  // raised whenever a schema changes in a way a peer could misread
 
 // Before the Cap'n Proto bytes, and as long as one of their words, so that these stay aligned.
 struct Header {
@@ -32,8 +34,8 @@ std::string EncodeMessage(const Message& message) {
   Value<Message>::WriteTo(builder.initRoot<typename Wire<Message>::Struct>(), message);
 
   const Header header{.kind = Wire<Message>::kKind};
-  std::string bytes(sizeof header + capnp::computeSerializedSizeInWords(builder) * sizeof(capnp::word),
-                    '\0');
+  std::string bytes(
+      sizeof header + capnp::computeSerializedSizeInWords(builder) * sizeof(capnp::word), '\0');
   std::memcpy(bytes.data(), &header, sizeof header);
   kj::ArrayOutputStream out(kj::arrayPtr(reinterpret_cast<kj::byte*>(bytes.data()) + sizeof header,
                                          bytes.size() - sizeof header));
@@ -86,20 +88,20 @@ Result<Message> DecodeMessage(std::string_view bytes) {
 
 }  // namespace warpsmith::wire_io
 
-#define WIRE_MESSAGE(Message, number)                                       \
-  namespace wire_io {                                                       \
-  template <>                                                               \
-  struct Wire<Message> {                                                    \
-    using Struct = ::warpsmith::wire::Message;                              \
-    static constexpr uint16_t kKind = number;                               \
-    static constexpr const char* kName = #Message;                          \
-  };                                                                        \
-  }                                                                         \
-  template <>                                                               \
-  std::string Encode(const Message& message) {                              \
-    return wire_io::EncodeMessage(message);                                 \
-  }                                                                         \
-  template <>                                                               \
-  Result<Message> Decode(std::string_view bytes) {                          \
-    return wire_io::DecodeMessage<Message>(bytes);                          \
+#define WIRE_MESSAGE(Message, number)              \
+  namespace wire_io {                              \
+  template <>                                      \
+  struct Wire<Message> {                           \
+    using Struct = ::warpsmith::wire::Message;     \
+    static constexpr uint16_t kKind = number;      \
+    static constexpr const char* kName = #Message; \
+  };                                               \
+  }                                                \
+  template <>                                      \
+  std::string Encode(const Message& message) {     \
+    return wire_io::EncodeMessage(message);        \
+  }                                                \
+  template <>                                      \
+  Result<Message> Decode(std::string_view bytes) { \
+    return wire_io::DecodeMessage<Message>(bytes); \
   }

@@ -32,13 +32,14 @@ TYPED_TEST(CodecTest, WhatIsWrittenIsRead) {
   }
 }
 
-// Bytes of a hostile peer are refused or read as some other message, and nothing else happens. 20,000
-// over all kinds of messages.
+// Bytes of a hostile peer are refused or read as some other message, and nothing else happens.
+// 20,000 over all kinds of messages.
 TYPED_TEST(CodecTest, MutatedBytesNeverDoMoreThanFailToDecode) {
   Random random(7);
   int refused = 0;
   for (int round = 0; round < 1200; ++round) {
-    std::string bytes = Encode(wire_io::Filler(static_cast<uint64_t>(round % 50)).Make<TypeParam>());
+    std::string bytes =
+        Encode(wire_io::Filler(static_cast<uint64_t>(round % 50)).Make<TypeParam>());
     for (uint64_t flips = 1 + random.Below(8); flips > 0; --flips) {
       const size_t at = 8 + random.Below(bytes.size() - 8);
       bytes[at] = random.Chance(0.5) ? static_cast<char>(random.Bits())
@@ -74,7 +75,8 @@ TEST(Codec, AMessageCutAnywhereIsCorrupt) {
 }
 
 TEST(Codec, BytesAfterTheEndAreCorrupt) {
-  EXPECT_EQ(Refusal<ToCoordinator>(Encode(SomeResult()) + std::string(8, '\0')), ErrorCode::kCorrupt);
+  EXPECT_EQ(Refusal<ToCoordinator>(Encode(SomeResult()) + std::string(8, '\0')),
+            ErrorCode::kCorrupt);
 }
 
 TEST(Codec, AnotherMagicKindOrVersionIsCorruptAndSaysWhich) {

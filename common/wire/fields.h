@@ -1,5 +1,5 @@
-// How values travel in Cap'n Proto messages. Each record has one table of its fields (the *_records.h
-// beside this), which writing, reading and tests all walk:
+// How values travel in Cap'n Proto messages. Each record has one table of its fields (the
+// *_records.h beside this), which writing, reading and tests all walk:
 //
 //   WIRE_RECORD(Turn, r) {              // struct Turn of common/model, struct Turn of the schema
 //     FIELD(r.action, Action);          // member, the schema's field with a capital
@@ -11,8 +11,8 @@
 //   }
 //   WIRE_ENUM(Stage, kProfile)          // by value; the last one is the range check
 //
-// Reading throws Corrupt, or what kj throws; codec_impl.h catches both. Only *_records.h and the codec's
-// own .cc files include this.
+// Reading throws Corrupt, or what kj throws; codec_impl.h catches both. Only *_records.h and the
+// codec's own .cc files include this.
 #pragma once
 
 #include <capnp/any.h>
@@ -56,9 +56,13 @@ struct Value;
 template <typename Builder, typename SetField, typename InitField>
 struct FieldSlot {
   template <typename V>
-  void Set(V value) { set(message, value); }
+  void Set(V value) {
+    set(message, value);
+  }
   template <typename... Size>
-  auto Init(Size... size) { return init(message, size...); }
+  auto Init(Size... size) {
+    return init(message, size...);
+  }
 
   Builder message;
   SetField set;
@@ -115,8 +119,8 @@ struct ReaderWalk {
   bool matched = false;
 };
 
-// A peer of this format version writes every struct in full. Anything smaller (a null pointer, a list of
-// empty elements) would let a few bytes become much memory here.
+// A peer of this format version writes every struct in full. Anything smaller (a null pointer, a
+// list of empty elements) would let a few bytes become much memory here.
 template <typename Reader>
 void RequireWhole(Reader reader) {
   static const auto layout = capnp::Schema::from<typename Reader::Reads>().getProto().getStruct();
@@ -156,18 +160,22 @@ struct Value {
 // ---- numbers, enums, ids, texts
 
 template <typename T>
-  requires std::is_arithmetic_v<T>
+requires std::is_arithmetic_v<T>
 struct Value<T> {
   template <typename Slot>
-  static void Write(Slot slot, T value) { slot.Set(value); }
+  static void Write(Slot slot, T value) {
+    slot.Set(value);
+  }
   static T Read(T value) { return value; }
 };
 
 template <typename T>
-  requires std::is_enum_v<T>
+requires std::is_enum_v<T>
 struct Value<T> {
   template <typename Slot>
-  static void Write(Slot slot, T value) { slot.Set(static_cast<uint16_t>(value)); }
+  static void Write(Slot slot, T value) {
+    slot.Set(static_cast<uint16_t>(value));
+  }
   template <typename Wire>
   static T Read(Wire value) {
     if (static_cast<uint16_t>(value) > static_cast<uint16_t>(EnumRange<T>::kLast))
@@ -179,7 +187,9 @@ struct Value<T> {
 template <>
 struct Value<Duration> {
   template <typename Slot>
-  static void Write(Slot slot, Duration value) { slot.Set(int64_t{value.count()}); }
+  static void Write(Slot slot, Duration value) {
+    slot.Set(int64_t{value.count()});
+  }
   static Duration Read(int64_t nanoseconds) { return Duration(nanoseconds); }
 };
 
@@ -200,9 +210,13 @@ struct Value<std::string> {
 template <typename Tag, typename Rep>
 struct Value<Id<Tag, Rep>> {
   template <typename Slot>
-  static void Write(Slot slot, const Id<Tag, Rep>& id) { Value<Rep>::Write(slot, id.value()); }
+  static void Write(Slot slot, const Id<Tag, Rep>& id) {
+    Value<Rep>::Write(slot, id.value());
+  }
   template <typename Wire>
-  static Id<Tag, Rep> Read(Wire value) { return Id<Tag, Rep>(Value<Rep>::Read(value)); }
+  static Id<Tag, Rep> Read(Wire value) {
+    return Id<Tag, Rep>(Value<Rep>::Read(value));
+  }
 };
 
 // ---- lists
@@ -233,7 +247,9 @@ struct Value<std::vector<uint8_t>> {
     auto to = slot.Init(static_cast<unsigned>(values.size()));
     std::copy(values.begin(), values.end(), to.begin());
   }
-  static std::vector<uint8_t> Read(capnp::Data::Reader bytes) { return {bytes.begin(), bytes.end()}; }
+  static std::vector<uint8_t> Read(capnp::Data::Reader bytes) {
+    return {bytes.begin(), bytes.end()};
+  }
 };
 
 template <typename T, size_t N>
@@ -286,36 +302,36 @@ struct Value<std::map<Key, Mapped>> {
 
 }  // namespace warpsmith::wire_io
 
-#define WIRE_TABLE(Type, r, is_union)                                       \
-  template <>                                                               \
-  struct Record<Type> {                                                     \
-    static constexpr bool kUnion = is_union;                                \
-    template <typename Walk, typename R>                                    \
-    static void Fields(Walk& walk, R& r);                                   \
-  };                                                                        \
-  template <typename Walk, typename R>                                      \
+#define WIRE_TABLE(Type, r, is_union)        \
+  template <>                                \
+  struct Record<Type> {                      \
+    static constexpr bool kUnion = is_union; \
+    template <typename Walk, typename R>     \
+    static void Fields(Walk& walk, R& r);    \
+  };                                         \
+  template <typename Walk, typename R>       \
   void Record<Type>::Fields([[maybe_unused]] Walk& walk, [[maybe_unused]] R& r)
 
 #define WIRE_RECORD(Type, r) WIRE_TABLE(Type, r, false)
 #define WIRE_UNION(Type, r) WIRE_TABLE(Type, r, true)
 
-#define WIRE_ENUM(Enum, last)                  \
-  template <>                                  \
-  struct EnumRange<Enum> {                     \
-    static constexpr Enum kLast = Enum::last;  \
+#define WIRE_ENUM(Enum, last)                 \
+  template <>                                 \
+  struct EnumRange<Enum> {                    \
+    static constexpr Enum kLast = Enum::last; \
   };
 
-#define FIELD(member, Name)                                                                      \
-  walk.Field(                                                                                    \
-      member,                                                                                    \
-      [](auto message, auto value) {                                                             \
+#define FIELD(member, Name)                                                                        \
+  walk.Field(                                                                                      \
+      member,                                                                                      \
+      [](auto message, auto value) {                                                               \
         message.set##Name(static_cast<std::remove_cvref_t<decltype(message.get##Name())>>(value)); \
-      },                                                                                         \
-      [](auto message, auto... size) { return message.init##Name(size...); },                   \
+      },                                                                                           \
+      [](auto message, auto... size) { return message.init##Name(size...); },                      \
       [](auto message) { return message.get##Name(); })
 
-#define ALTERNATIVE(Type)                                                         \
-  walk.template Alternative<Type>(                                                \
-      r, [](auto message) { return message.is##Type(); },                         \
-      [](auto message, auto... size) { return message.init##Type(size...); },     \
+#define ALTERNATIVE(Type)                                                     \
+  walk.template Alternative<Type>(                                            \
+      r, [](auto message) { return message.is##Type(); },                     \
+      [](auto message, auto... size) { return message.init##Type(size...); }, \
       [](auto message) { return message.get##Type(); })

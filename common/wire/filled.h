@@ -1,5 +1,5 @@
-// Test support: records filled with random content by the same tables that the codec walks, and a check
-// that a table names every member.
+// Test support: records filled with random content by the same tables that the codec walks, and a
+// check that a table names every member.
 #pragma once
 
 #include "common/base/random.h"
@@ -20,7 +20,9 @@ class Filler {
 
   // Called by Record<T>::Fields.
   template <typename T, typename... Accessors>
-  void Field(T& member, Accessors...) { Fill(member); }
+  void Field(T& member, Accessors...) {
+    Fill(member);
+  }
   template <typename T, typename Variant, typename... Accessors>
   void Alternative(Variant& variant, Accessors...) {
     if (alternative_++ == wanted_) variant = Make<T>();
@@ -28,7 +30,7 @@ class Filler {
 
  private:
   template <typename T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   void Fill(T& value) {
     if constexpr (std::is_same_v<T, bool>) {
       value = random_.Chance(0.5);
@@ -39,7 +41,7 @@ class Filler {
     }
   }
   template <typename T>
-    requires std::is_enum_v<T>
+  requires std::is_enum_v<T>
   void Fill(T& value) {
     value = static_cast<T>(random_.Below(static_cast<uint64_t>(EnumRange<T>::kLast) + 1));
   }
@@ -49,7 +51,9 @@ class Filler {
     for (char& c : value) c = static_cast<char>(random_.Bits());  // NUL and all
   }
   template <typename Tag, typename Rep>
-  void Fill(Id<Tag, Rep>& id) { id = Id<Tag, Rep>(Make<Rep>()); }
+  void Fill(Id<Tag, Rep>& id) {
+    id = Id<Tag, Rep>(Make<Rep>());
+  }
   template <typename T>
   void Fill(std::vector<T>& values) {
     values.resize(random_.Below(3));
@@ -68,7 +72,7 @@ class Filler {
     for (uint64_t i = random_.Below(3); i > 0; --i) map.emplace(Make<Key>(), Make<Mapped>());
   }
   template <typename T>
-    requires requires { Record<T>::kUnion; }
+  requires requires { Record<T>::kUnion; }
   void Fill(T& record) {
     const auto saved = std::pair(alternative_, wanted_);
     alternative_ = 0;
@@ -85,9 +89,13 @@ class Filler {
 // Counts what a table names.
 struct Counter {
   template <typename... Arguments>
-  void Field(Arguments&&...) { ++count; }
+  void Field(Arguments&&...) {
+    ++count;
+  }
   template <typename T, typename... Arguments>
-  void Alternative(Arguments&&...) { ++count; }
+  void Alternative(Arguments&&...) {
+    ++count;
+  }
   size_t count = 0;
 };
 

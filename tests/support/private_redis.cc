@@ -41,11 +41,10 @@ Result<PrivateRedis> PrivateRedis::Start() {
 Status PrivateRedis::StartAgain() {
   const std::string program = ServerProgram();
   if (program.empty()) return Fail(ErrorCode::kMissing, "no redis-server: run tools/setup");
-  ASSIGN_OR_RETURN(server_,
-                   Subprocess::Start({.argv = {program, "--port", "0", "--unixsocket", socket_path(),
-                                               "--save", "", "--appendonly", "no", "--dir",
-                                               folder_.path().string()},
-                                      .stdout_path = (folder_.path() / "log").string()}));
+  ASSIGN_OR_RETURN(server_, Subprocess::Start({.argv = {program, "--port", "0", "--unixsocket",
+                                                        socket_path(), "--save", "", "--appendonly",
+                                                        "no", "--dir", folder_.path().string()},
+                                               .stdout_path = (folder_.path() / "log").string()}));
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (Command({"PING"}) != "PONG") {
     if (!server_.running() || std::chrono::steady_clock::now() > deadline)

@@ -1,5 +1,5 @@
-// A Redis server of a test's own: on a Unix socket in a temporary folder, nothing on disk, gone with its
-// object.
+// A Redis server of a test's own: on a Unix socket in a temporary folder, nothing on disk, gone
+// with its object.
 #pragma once
 
 #include <string>
@@ -19,9 +19,9 @@ class PrivateRedis {
   // For RedisOptions and WelcomeLearner: "unix:/path".
   std::string address() const { return "unix:" + socket_path(); }
 
-  void Kill();             // as a machine that loses power: nothing is kept
+  void Kill();  // as a machine that loses power: nothing is kept
   Status StartAgain();
-  void Freeze();           // SIGSTOP
+  void Freeze();  // SIGSTOP
   void Thaw();
 
   // A command and its reply as text, errors included; lists come one entry a line.
