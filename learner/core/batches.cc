@@ -7,13 +7,13 @@
 
 namespace warpsmith {
 
-void VersionLine::Advance(PolicyVersion next) {
+void TrainedLine::Advance(PolicyVersion next) {
   CHECK(next > current_ && next.step >= current_.step, "a line goes forward");
   if (next.incarnation != current_.incarnation) ancestors_.push_back(current_);
   current_ = next;
 }
 
-bool VersionLine::Contains(const PolicyVersion& version) const {
+bool TrainedLine::Contains(const PolicyVersion& version) const {
   if (version == PolicyVersion{}) return true;
   if (version.incarnation == current_.incarnation) return version.step <= current_.step;
   return std::any_of(ancestors_.begin(), ancestors_.end(), [&](const PolicyVersion& last) {
@@ -50,7 +50,7 @@ void Batches::GiveUp(uint64_t seq, Fate fate) {
   pending_.erase(seq);
 }
 
-Batches::Groups Batches::Sieve(const VersionLine& line) {
+Batches::Groups Batches::Sieve(const TrainedLine& line) {
   Groups groups;
   for (auto it = pending_.begin(); it != pending_.end();) {
     const auto& [seq, trajectory] = *it++;
@@ -93,7 +93,7 @@ void Batches::Take(const std::vector<std::vector<uint64_t>>& groups, Batch& batc
   }
 }
 
-std::optional<Batch> Batches::Cut(const VersionLine& line) {
+std::optional<Batch> Batches::Cut(const TrainedLine& line) {
   Batch batch;
   const Groups groups = Sieve(line);
   std::vector<std::vector<uint64_t>> whole, all;
@@ -123,7 +123,7 @@ std::optional<Batch> Batches::Cut(const VersionLine& line) {
   return std::nullopt;
 }
 
-std::optional<Batch> Batches::CutRest(const VersionLine& line) {
+std::optional<Batch> Batches::CutRest(const TrainedLine& line) {
   if (pending() == 0) return std::nullopt;
   Batch batch;
   std::vector<std::vector<uint64_t>> rest;

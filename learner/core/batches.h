@@ -31,12 +31,12 @@
 namespace warpsmith {
 
 // The versions that led to the current one: a later incarnation may have forked from an older step.
-class VersionLine {
+class TrainedLine {
  public:
-  VersionLine() = default;
+  TrainedLine() = default;
   // `ancestors`: for each earlier incarnation the newest version of it that the line passed
   // through.
-  VersionLine(PolicyVersion current, std::vector<PolicyVersion> ancestors)
+  TrainedLine(PolicyVersion current, std::vector<PolicyVersion> ancestors)
       : current_(current), ancestors_(std::move(ancestors)) {}
 
   const PolicyVersion& current() const { return current_; }
@@ -72,10 +72,10 @@ class Batches {
   bool Drop(uint64_t seq);
 
   // The next batch, if there is enough for one. What it consumed is in the watermark from now on.
-  std::optional<Batch> Cut(const VersionLine& line);
+  std::optional<Batch> Cut(const TrainedLine& line);
   // Everything that is left, however little; nothing where no number waits. Its trajectories may be
   // empty with something consumed: then the policy stays and only the watermark moves.
-  std::optional<Batch> CutRest(const VersionLine& line);
+  std::optional<Batch> CutRest(const TrainedLine& line);
 
   // Whether every number below `end` was added: with CloseRun's end, nothing more will come.
   bool HasAllBelow(uint64_t end) const;
@@ -89,7 +89,7 @@ class Batches {
   void GiveUp(uint64_t seq, Fate fate);
   void Consume(uint64_t seq, Fate fate, Batch& batch);
   // Gives up what can never be trained, and returns the rest by group.
-  Groups Sieve(const VersionLine& line);
+  Groups Sieve(const TrainedLine& line);
   bool IsWhole(const GroupId& group) const;
   void Take(const std::vector<std::vector<uint64_t>>& groups, Batch& batch);
 

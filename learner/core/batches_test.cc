@@ -41,10 +41,10 @@ std::vector<uint64_t> Numbers(const Batch& batch, Fate fate) {
   return numbers;
 }
 
-const VersionLine kStart({1, 0}, {});
+const TrainedLine kStart({1, 0}, {});
 
-TEST(VersionLine, ForgetsStepsThatARestartUndid) {
-  VersionLine line({1, 5}, {});
+TEST(TrainedLine, ForgetsStepsThatARestartUndid) {
+  TrainedLine line({1, 5}, {});
   line.Advance({2, 5});  // the new learner found a checkpoint at step 5
   line.Advance({2, 6});
   EXPECT_TRUE(line.Contains({0, 0}));
@@ -118,7 +118,7 @@ TEST(Batches, OverAgeIsStaleAtTheCutNotAtArrival) {
   batches.Add(1, Episode(1, {1, 5}));
   batches.Add(2, Episode(2, {1, 5}));
   batches.Add(3, Episode(2, {1, 7}));
-  const VersionLine line({1, 7}, {});
+  const TrainedLine line({1, 7}, {});
   const auto batch = batches.Cut(line);
   ASSERT_TRUE(batch);
   EXPECT_THAT(Numbers(*batch, Fate::kStale), ElementsAre(0));
@@ -134,7 +134,7 @@ TEST(Batches, TheOldestTurnCounts) {
   mixed.turns.insert(mixed.turns.begin(), Episode(1, {1, 4}).turns[0]);
   batches.Add(0, mixed);
   batches.Add(1, Episode(1, {1, 7}));
-  const auto rest = batches.CutRest(VersionLine({1, 7}, {}));
+  const auto rest = batches.CutRest(TrainedLine({1, 7}, {}));
   ASSERT_TRUE(rest);
   EXPECT_THAT(Numbers(*rest, Fate::kStale), ElementsAre(0));
 }
@@ -144,7 +144,7 @@ TEST(Batches, VersionsOffTheLineAreStale) {
   batches.Add(0, Episode(1, {1, 9}));
   batches.Add(1, Episode(1, {1, 5}));
   batches.Add(2, Episode(1, {2, 6}));
-  const auto batch = batches.Cut(VersionLine({2, 6}, {{1, 5}}));
+  const auto batch = batches.Cut(TrainedLine({2, 6}, {{1, 5}}));
   ASSERT_TRUE(batch);
   EXPECT_THAT(Numbers(*batch, Fate::kStale), ElementsAre(0));
   EXPECT_THAT(Numbers(*batch, Fate::kTrained), ElementsAre(1, 2));

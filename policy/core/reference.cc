@@ -106,12 +106,12 @@ class Parser {
  public:
   explicit Parser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
 
-  Result<Reference> Function() {
+  Result<ReferenceTree> Function() {
     SkipNewlines();
     RETURN_IF_ERROR(Expect("def"));
     if (Next().text != "reference") return FailAt(Previous(), "the function must be `reference`");
     RETURN_IF_ERROR(Expect("("));
-    Reference reference;
+    ReferenceTree reference;
     while (Peek().text != ")") {
       if (Peek().kind != TokenKind::kName) return FailAt(Peek(), "expected a parameter's name");
       reference.parameters.push_back(Next().text);
@@ -341,7 +341,7 @@ class Parser {
 
 }  // namespace
 
-Result<Reference> ParseReference(std::string_view text) {
+Result<ReferenceTree> ParseReference(std::string_view text) {
   if (text.size() > kMaxReferenceBytes)
     return Fail(ErrorCode::kInvalidInput, "reference: the text is too long");
   ASSIGN_OR_RETURN(std::vector<Token> tokens, Tokenize(text));

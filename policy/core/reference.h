@@ -36,7 +36,7 @@ struct Expr {
   size_t nodes = 1;  // of the tree written out
 };
 
-struct Reference {
+struct ReferenceTree {
   std::vector<std::string> parameters;
   std::vector<ExprPtr> results;  // one an output
 };
@@ -47,7 +47,7 @@ constexpr int kMaxReferenceDepth = 64;
 constexpr size_t kMaxReferenceNodes = 1000;  // of one expression, written out
 
 // kInvalidInput: the text is outside of the subset; the message names line and column.
-Result<Reference> ParseReference(std::string_view text);
+Result<ReferenceTree> ParseReference(std::string_view text);
 
 // The tree as one line, for messages and tests: "add(gelu(x), r)".
 std::string ToString(const Expr& expr);

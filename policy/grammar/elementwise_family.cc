@@ -32,7 +32,7 @@ Result<Chain> Read(const Task& task) {
   const OutputSpec& output = task.outputs[0];
   if (!IsOneOfFloats(output.dtype) || output.shape.empty())
     return Fail(ErrorCode::kInvalidInput, "the output is no floating tensor");
-  ASSIGN_OR_RETURN(const Reference reference, ParseReference(task.reference));
+  ASSIGN_OR_RETURN(const ReferenceTree reference, ParseReference(task.reference));
   if (reference.results.size() != 1)
     return Fail(ErrorCode::kInvalidInput, "the reference returns a tuple");
   Chain chain{.expression = reference.results[0]};

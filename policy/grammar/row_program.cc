@@ -33,7 +33,7 @@ class Lowering {
 
   Result<RowProgram> Run() {
     if (task_.outputs.size() != 1 || task_.inputs.empty()) return Unfit("it has not one output");
-    ASSIGN_OR_RETURN(const Reference reference, ParseReference(task_.reference));
+    ASSIGN_OR_RETURN(const ReferenceTree reference, ParseReference(task_.reference));
     if (reference.results.size() != 1) return Unfit("the reference returns a tuple");
     RETURN_IF_ERROR(ReadInputs());
     ASSIGN_OR_RETURN(const Value result, Lower(*reference.results[0]));

@@ -154,7 +154,7 @@ Status TransposeFamily::Matches(const Task& task) const {
   if (input.shape.size() != 2 || output.shape != std::vector{input.shape[1], input.shape[0]} ||
       input.dtype != output.dtype)
     return Fail(ErrorCode::kInvalidInput, "the output is no transposed matrix");
-  ASSIGN_OR_RETURN(const Reference reference, ParseReference(task.reference));
+  ASSIGN_OR_RETURN(const ReferenceTree reference, ParseReference(task.reference));
   if (reference.results.size() != 1 || !IsTransposed(*reference.results[0], input.name))
     return Fail(ErrorCode::kInvalidInput, "the reference is no transposition");
   return {};
