@@ -1,0 +1,531 @@
+// The CUDA device on a GPU: what the oracle lends, how a runner's faults end, how both time.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "worker/cuda/gpu_rig.h"
+#include "worker/cuda/nvrtc.h"
+#include "worker/cuda/nvrtc_compiler.h"
+#include "worker/device/content_value.h"
+
+namespace warpsmith {
+namespace {
+
+using testing::AnyOf;
+using testing::HasSubstr;
+
+class CudaDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!rig.ready()) GTEST_SKIP() << rig.why_not();
+  }
+
+  // "device_fault(...)" of a failed answer, "done" of a good one.
+  static std::string Ending(const FromRunner& answer) {
+    const auto* failed = std::get_if<Failed>(&answer);
+    return failed == nullptr ? "done" : OutcomeLabel(failed->outcome);
+  }
+  static Done DoneOf(const FromRunner& answer) {
+    const auto* done = std::get_if<Done>(&answer);
+    EXPECT_NE(done, nullptr) << Ending(answer);
+    return done == nullptr ? Done{} : *done;
+  }
+  static double Median(std::vector<double> values) {
+    if (values.empty()) return 0;
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+  }
+
+  GpuRig rig;
+};
+
+// ---- faults, and what survives them
+
+TEST_F(CudaDevice, AWriteToAnInputFaultsInTheRunnerAndTheOraclesBytesStay) {
+  const int x = rig.Buffer(BufferRole::kInput, Dtype::kFloat32, 1000);
+  rig.Launch("k", {1, 1, 1}, {32, 1, 1}, {BufferArgument(x)});
+  ASSERT_TRUE(rig.oracle().Fill(rig.lent(x), {.elements = 1000, .seed = 5}).has_value());
+  const auto before = rig.oracle().Digest(rig.lent(x));
+  ASSERT_EQ(Ending(rig.Start("__global__ void k(float* x) { x[threadIdx.x] = 0; }")), "done");
+  EXPECT_THAT(Ending(rig.Run()), HasSubstr("device_fault"));
+  const auto after = rig.oracle().Digest(rig.lent(x));
+  ASSERT_TRUE(before.has_value() && after.has_value());
+  EXPECT_EQ(*before, *after);
+}
+
+TEST_F(CudaDevice, AWritePastTheEndFaultsAtAGuardFourBytesOrAGibibyteAway) {
+  for (const char* index : {"1024", "1024 + (1 << 19)", "1024 + (1 << 27)"}) {
+    GpuRig fresh;
+    const int y = fresh.Buffer(BufferRole::kOutput, Dtype::kFloat32, 1024, Placement::kEndsAtGuard);
+    fresh.Launch("k", {1, 1, 1}, {1, 1, 1}, {BufferArgument(y)});
+    ASSERT_EQ(
+        Ending(fresh.Start(fmt::format("__global__ void k(float* y) {{ y[{}] = 1; }}", index))),
+        "done");
+    EXPECT_THAT(Ending(fresh.Run()), HasSubstr("device_fault")) << index;
+  }
+}
+
+TEST_F(CudaDevice, AWriteBeforeTheStartFaultsAtTheOtherPlacement) {
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kFloat32, 1024, Placement::kStartsAtGuard);
+  rig.Launch("k", {1, 1, 1}, {1, 1, 1}, {BufferArgument(y)});
+  ASSERT_EQ(Ending(rig.Start("__global__ void k(float* y) { y[-1] = 1; }")), "done");
+  EXPECT_THAT(Ending(rig.Run()), HasSubstr("device_fault"));
+}
+
+TEST_F(CudaDevice, AWriteBetweenBufferAndGuardIsFoundInThePoison) {
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kFloat32, 1021, Placement::kEndsAtGuard);
+  const int z = rig.Buffer(BufferRole::kOutput, Dtype::kUint8, 777, Placement::kStartsAtGuard);
+  rig.Launch("k", {1, 1, 1}, {1, 1, 1}, {BufferArgument(y), BufferArgument(z)});
+  for (const int buffer : {y, z}) {
+    ASSERT_TRUE(rig.oracle().Poison(rig.lent(buffer), 77).has_value());
+    const auto damage = rig.oracle().FindDamage(rig.lent(buffer), 77);
+    ASSERT_TRUE(damage.has_value());
+    EXPECT_EQ(*damage, std::nullopt);
+    const auto other = rig.oracle().FindDamage(rig.lent(buffer), 78);
+    ASSERT_TRUE(other.has_value());
+    EXPECT_NE(*other, std::nullopt);
+  }
+  ASSERT_EQ(Ending(rig.Start("__global__ void k(float* y, unsigned char* z) {\n"
+                             "  for (int i = 0; i <= 1021; ++i) y[i] = 1;\n"
+                             "  for (int i = 0; i < 777; ++i) z[i] = 1;\n"
+                             "  z[100000] = 0;\n}")),
+            "done");
+  ASSERT_EQ(Ending(rig.Run()), "done");
+  const auto past = rig.oracle().FindDamage(rig.lent(y), 77);
+  ASSERT_TRUE(past.has_value());
+  EXPECT_EQ(*past, std::optional<uint64_t>(rig.lent(y).handle.offset + 4 * 1021));
+  const auto far = rig.oracle().FindDamage(rig.lent(z), 77);
+  ASSERT_TRUE(far.has_value());
+  EXPECT_EQ(*far, std::optional<uint64_t>(100000));
+}
+
+TEST_F(CudaDevice, EachWayToFaultEndsAsOneAndTheNextRunnerIsFine) {  // E1
+  const std::pair<const char*, const char*> faults[] = {
+      {"*(float*)nullptr = y[0];", "device_fault"},
+      {"__trap();", "device_fault"},
+      {"*(float*)((char*)y + 1) = 1;", "device_fault"},
+      {"assert(y[0] == 12345.0f && \"candidate says\");", "device_fault"}};
+  for (const auto& [body, ending] : faults) {
+    GpuRig fresh;
+    const int y = fresh.Buffer(BufferRole::kOutput, Dtype::kFloat32, 64);
+    ASSERT_TRUE(fresh.oracle().Zero(fresh.lent(y)).has_value());
+    fresh.Launch("k", {1, 1, 1}, {1, 1, 1}, {BufferArgument(y)});
+    ASSERT_EQ(Ending(fresh.Start(fmt::format("__global__ void k(float* y) {{ {} }}", body))),
+              "done");
+    const FromRunner answer = fresh.Run();
+    EXPECT_THAT(Ending(answer), HasSubstr(ending)) << body;
+    if (std::string(body).starts_with("assert") && std::holds_alternative<Failed>(answer)) {
+      EXPECT_THAT(std::get<Failed>(answer).output, HasSubstr("candidate says"));
+    }
+  }
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kFloat32, 64);
+  rig.Launch("k", {1, 1, 1}, {64, 1, 1}, {BufferArgument(y)});
+  ASSERT_EQ(Ending(rig.Start("__global__ void k(float* y) { y[threadIdx.x] = 3; }")), "done");
+  EXPECT_EQ(Ending(rig.Run()), "done");
+  EXPECT_EQ(rig.Read<float>(y)[63], 3);
+}
+
+TEST_F(CudaDevice, AnEndlessLoopEndsWithItsProcessAndTheNextRunnerRunsNormally) {  // E2
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kFloat32, 64);
+  rig.Launch("k", {1, 1, 1}, {64, 1, 1}, {BufferArgument(y)});
+  ASSERT_EQ(Ending(rig.Start("__global__ void k(volatile float* y) { while (y[0] != 12345) {} }")),
+            "done");
+  ASSERT_TRUE(rig.oracle().Zero(rig.lent(y)).has_value());
+  ASSERT_TRUE(rig.oracle().Synchronize().has_value());
+  EXPECT_THAT(Ending(rig.runner().Ask(RunPlan{.sets = {0}}, {}, std::chrono::milliseconds(400))),
+              HasSubstr("no answer"));
+  EXPECT_TRUE(rig.runner().Kill());
+
+  GpuRig fresh;
+  const int z = fresh.Buffer(BufferRole::kOutput, Dtype::kFloat32, 64);
+  fresh.Launch("k", {1, 1, 1}, {64, 1, 1}, {BufferArgument(z)});
+  ASSERT_EQ(Ending(fresh.Start("__global__ void k(float* y) { y[threadIdx.x] = 4; }")), "done");
+  EXPECT_EQ(Ending(fresh.Run(true)), "done");
+  EXPECT_EQ(fresh.Read<float>(z)[0], 4);
+}
+
+// ---- launches
+
+TEST_F(CudaDevice, ABlockOf2048ThreadsIsALaunchErrorAndTheRunnerGoesOn) {  // A5
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kFloat32, 64);
+  rig.Launch("k", {1, 1, 1}, {2048, 1, 1}, {BufferArgument(y)});
+  ASSERT_EQ(Ending(rig.Start("__global__ void k(float* y) { y[0] = 1; }")), "done");
+  EXPECT_THAT(Ending(rig.Run()), HasSubstr("launch_error"));
+  EXPECT_THAT(Ending(rig.Run(true)), HasSubstr("launch_error"));
+  rig.module().plan.launches[0].block = {64, 1, 1};
+  EXPECT_EQ(Ending(rig.runner().Ask(rig.module())), "done");
+}
+
+TEST_F(CudaDevice, SharedMemoryUpToTheOptInLimitRuns) {  // D1
+  const auto limit = static_cast<uint32_t>(rig.oracle().facts().max_shared_bytes);
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kInt32, 4);
+  for (const uint32_t dynamic : {48u * 1024, limit - 16})
+    rig.Launch(
+        "k", {1, 1, 1}, {1, 1, 1},
+        {BufferArgument(y), ScalarArgument(ParameterType::kInt32, static_cast<int>(dynamic))},
+        dynamic);
+  ASSERT_EQ(
+      Ending(rig.Start("__global__ void k(int* y, int bytes) {\n"
+                       "  __shared__ int fixed[4]; extern __shared__ char s[];\n"
+                       "  fixed[0] = bytes; s[bytes - 1] = 1; y[0] = fixed[0] + s[bytes - 1]; }")),
+      "done");
+  EXPECT_EQ(Ending(rig.Run()), "done");
+  EXPECT_EQ(rig.Read<int>(y)[0], static_cast<int>(limit) - 16 + 1);
+}
+
+TEST_F(CudaDevice, EveryScalarTypeArrivesAsItWasSent) {
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kFloat64, 12);
+  rig.Launch(
+      "k<2>", {1, 1, 1}, {1, 1, 1},
+      {BufferArgument(y), ScalarArgument(ParameterType::kInt8, int8_t{-3}),
+       ScalarArgument(ParameterType::kUint8, uint8_t{200}),
+       ScalarArgument(ParameterType::kInt16, int16_t{-300}),
+       ScalarArgument(ParameterType::kUint16, uint16_t{60000}),
+       ScalarArgument(ParameterType::kInt32, int32_t{-70000}),
+       ScalarArgument(ParameterType::kUint32, uint32_t{4000000000}),
+       ScalarArgument(ParameterType::kInt64, int64_t{-5000000000}),
+       ScalarArgument(ParameterType::kFloat32, 1.5f), ScalarArgument(ParameterType::kFloat64, 2.25),
+       ScalarArgument(ParameterType::kFloat16, uint16_t{0x3E00}),
+       ScalarArgument(ParameterType::kBFloat16, uint16_t{0x3FC0}),
+       ScalarArgument(ParameterType::kBool, uint8_t{1})});
+  ASSERT_EQ(
+      Ending(rig.Start(
+          "template <int N> __global__ void k(double* y, char a, unsigned char b, short c,\n"
+          "    unsigned short d, int e, unsigned f, long long g, float h, double i, __half j,\n"
+          "    __nv_bfloat16 k, bool l) {\n"
+          "  double all[12] = {(double)a, (double)b, (double)c, (double)d, (double)e, (double)f,\n"
+          "    (double)g, h, i, (double)(float)j, (double)(float)k, (double)l};\n"
+          "  for (int n = 0; n < 12; ++n) y[n] = all[n] * N;\n}")),
+      "done");
+  ASSERT_EQ(Ending(rig.Run()), "done");
+  EXPECT_THAT(rig.Read<double>(y),
+              testing::ElementsAre(-6, 400, -600, 120000, -140000, 8e9, -1e10, 3, 4.5, 3, 3, 2));
+}
+
+TEST_F(CudaDevice, ArgumentsThatDoNotFitTheBinaryAreRefused) {
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kFloat32, 4);
+  rig.Launch("k", {1, 1, 1}, {1, 1, 1},
+             {BufferArgument(y), ScalarArgument(ParameterType::kInt32, 1)});
+  EXPECT_THAT(Ending(rig.Start("__global__ void k(float* y, double a) { y[0] = a; }")),
+              HasSubstr("rejected"));
+}
+
+TEST_F(CudaDevice, TwoLaunchesWithATempAndAZeroedOutput) {
+  const int x = rig.Buffer(BufferRole::kInput, Dtype::kInt32, 5000);
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kInt32, 1, Placement::kAligned256, true);
+  const int t = rig.Buffer(BufferRole::kTemp, Dtype::kInt32, 5000, Placement::kEndsAtGuard);
+  const ResolvedArgument n = ScalarArgument(ParameterType::kInt32, 5000);
+  rig.Launch("twice", {20, 1, 1}, {256, 1, 1}, {BufferArgument(x), BufferArgument(t), n});
+  rig.Launch("sum", {20, 1, 1}, {256, 1, 1}, {BufferArgument(t), BufferArgument(y), n});
+  Content content{.dtype = Dtype::kInt32, .elements = 5000, .seed = 3};
+  content.init.kind = InitKind::kInteger;
+  content.init.low = -100;
+  content.init.high = 100;
+  ASSERT_TRUE(rig.oracle().Fill(rig.lent(x), content).has_value());
+  ASSERT_EQ(
+      Ending(rig.Start(
+          "__global__ void twice(const int* x, int* t, int n) {\n"
+          "  int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) t[i] = 2 * x[i]; }\n"
+          "__global__ void sum(const int* t, int* y, int n) {\n"
+          "  int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) atomicAdd(y, t[i]); }")),
+      "done");
+  int expected = 0;
+  for (const int value : rig.Read<int>(x)) expected += 2 * value;
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(rig.oracle().Poison(rig.lent(y), 1).has_value());
+    ASSERT_EQ(Ending(rig.Run(round == 1)), "done");
+    EXPECT_EQ(rig.Read<int>(y)[0], expected);
+  }
+}
+
+TEST_F(CudaDevice, AClusterIsLaunchedAsOne) {
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kInt32, 8);
+  rig.Launch("k", {8, 1, 1}, {1, 1, 1}, {BufferArgument(y)}, 0, {4, 1, 1});
+  ASSERT_EQ(Ending(rig.Start("__global__ void k(int* y) { unsigned r;\n"
+                             "  asm volatile(\"mov.u32 %0, %%cluster_ctarank;\" : \"=r\"(r));\n"
+                             "  y[blockIdx.x] = r; }")),
+            "done");
+  ASSERT_EQ(Ending(rig.Run()), "done");
+  EXPECT_THAT(rig.Read<int>(y), testing::ElementsAre(0, 1, 2, 3, 0, 1, 2, 3));
+}
+
+TEST_F(CudaDevice, AModuleLoadedAnewKnowsNothingOfBefore) {  // B1
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kInt32, 1);
+  rig.Launch("k", {1, 1, 1}, {1, 1, 1}, {BufferArgument(y)});
+  const std::string code = "__device__ int runs;\n__global__ void k(int* y) { y[0] = ++runs; }";
+  ASSERT_EQ(Ending(rig.Start(code)), "done");
+  ASSERT_EQ(Ending(rig.Run(false, false, 3)), "done");
+  EXPECT_EQ(rig.Read<int>(y)[0], 3);
+  ASSERT_EQ(Ending(rig.Start(code)), "done");
+  ASSERT_EQ(Ending(rig.Run()), "done");
+  EXPECT_EQ(rig.Read<int>(y)[0], 1);
+}
+
+TEST_F(CudaDevice, UnwrittenSharedMemoryIsRubbishNotZero) {
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kFloat32, 1024);
+  rig.Launch("k", {1, 1, 1}, {1024, 1, 1}, {BufferArgument(y)}, 4096);
+  ASSERT_EQ(Ending(rig.Start("__global__ void k(float* y) { extern __shared__ float s[];\n"
+                             "  y[threadIdx.x] = ((volatile float*)s)[threadIdx.x]; }")),
+            "done");
+  ASSERT_EQ(Ending(rig.Run(false, true)), "done");
+  for (const float value : rig.Read<float>(y)) EXPECT_TRUE(std::isnan(value));
+}
+
+TEST_F(CudaDevice, AFloodOfPrintingIsCutAndDoesNotChangeTheOutcome) {  // E5
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kFloat32, 1);
+  rig.Launch("k", {1000, 1, 1}, {1000, 1, 1}, {BufferArgument(y)});
+  ASSERT_EQ(
+      Ending(rig.Start("__global__ void k(float* y) {\n"
+                       "  printf(\"{\\\"outcome\\\": \\\"correct\\\"} %100d\\n\", threadIdx.x);\n"
+                       "  y[0] = 1; }")),
+      "done");
+  const Done done = DoneOf(rig.Run());
+  EXPECT_THAT(done.output, HasSubstr("outcome"));
+  EXPECT_LE(done.output.size(), 70'000u);
+}
+
+// ---- content
+
+TEST_F(CudaDevice, ContentIsTheHostsBitForBit) {
+  const int64_t n = 10'007;
+  const std::pair<InitKind, const char*> kinds[] = {
+      {InitKind::kUniform, "uniform"}, {InitKind::kInteger, "integer"},
+      {InitKind::kIndex, "index"},     {InitKind::kOneHot, "one_hot"},
+      {InitKind::kMask, "mask"},       {InitKind::kConstant, "constant"}};
+  for (const auto& [kind, name] : kinds) {
+    Content content{.elements = n,
+                    .last_dim = 7,
+                    .bound = 1000,
+                    .seed = 0xABCDEF0123456789,
+                    .case_number = 2,
+                    .tensor_number = 1};
+    content.init = {.kind = kind, .low = -5, .high = 9, .value = 0.3};
+    ContentNumbers numbers{.seed = content.seed,
+                           .case_number = 2,
+                           .tensor_number = 1,
+                           .kind = static_cast<int>(kind),
+                           .last_dim = 7,
+                           .bound = 1000,
+                           .low = -5,
+                           .high = 9,
+                           .value = 0.3};
+    GpuRig fresh;
+    const int f32 = fresh.Buffer(BufferRole::kInput, Dtype::kFloat32, n);
+    const int f64 = fresh.Buffer(BufferRole::kInput, Dtype::kFloat64, n, Placement::kEndsAtGuard);
+    const int i64 = fresh.Buffer(BufferRole::kInput, Dtype::kInt64, n);
+    const int u8 = fresh.Buffer(BufferRole::kInput, Dtype::kUint8, n, Placement::kEndsAtGuard);
+    const int bf16 = fresh.Buffer(BufferRole::kInput, Dtype::kBFloat16, n);
+    for (const auto& [buffer, dtype] :
+         {std::pair{f32, Dtype::kFloat32}, std::pair{f64, Dtype::kFloat64},
+          std::pair{i64, Dtype::kInt64}, std::pair{u8, Dtype::kUint8},
+          std::pair{bf16, Dtype::kBFloat16}}) {
+      content.dtype = dtype;
+      ASSERT_TRUE(fresh.oracle().Fill(fresh.lent(buffer), content).has_value());
+    }
+    const auto floats = fresh.Read<float>(f32);
+    const auto doubles = fresh.Read<double>(f64);
+    const auto wholes = fresh.Read<int64_t>(i64);
+    const auto bytes = fresh.Read<uint8_t>(u8);
+    const auto brains = fresh.Read<uint16_t>(bf16);
+    size_t wrong = 0;
+    for (size_t i = 0; i < static_cast<size_t>(n); ++i) {
+      const double value = ContentValue(numbers, i);
+      const auto as_float = static_cast<float>(value);
+      uint32_t bits;
+      std::memcpy(&bits, &as_float, sizeof(bits));
+      const auto rounded = static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+      wrong += floats[i] != as_float || doubles[i] != value ||
+               wholes[i] != static_cast<int64_t>(value) ||
+               bytes[i] != static_cast<uint8_t>(static_cast<int64_t>(value)) ||
+               brains[i] != rounded;
+    }
+    EXPECT_EQ(wrong, 0u) << name;
+  }
+}
+
+TEST_F(CudaDevice, NormalsAreTheHostsToTheLastBits) {
+  const int64_t n = 100'000;
+  const int x = rig.Buffer(BufferRole::kInput, Dtype::kFloat32, n);
+  Content content{.elements = n, .seed = 42, .tensor_number = 3};
+  content.init.scale = 2;
+  ASSERT_TRUE(rig.oracle().Fill(rig.lent(x), content).has_value());
+  const ContentNumbers numbers{.seed = 42, .tensor_number = 3, .scale = 2};
+  const auto drawn = rig.Read<float>(x);
+  size_t unequal = 0;
+  for (size_t i = 0; i < drawn.size(); ++i) {
+    const auto expected = static_cast<float>(ContentValue(numbers, i));
+    EXPECT_NEAR(drawn[i], expected, 1e-6 * (1 + std::abs(expected)));
+    unequal += drawn[i] != expected;
+  }
+  EXPECT_LT(unequal, drawn.size() / 1000);
+}
+
+TEST_F(CudaDevice, ADigestTellsEveryChangedByte) {
+  const int x = rig.Buffer(BufferRole::kOutput, Dtype::kUint8, 1003, Placement::kEndsAtGuard);
+  ASSERT_TRUE(rig.oracle().Zero(rig.lent(x)).has_value());
+  const auto before = rig.oracle().Digest(rig.lent(x));
+  ASSERT_TRUE(before.has_value());
+  const auto driver = LoadDriver();
+  for (const size_t at : {size_t{0}, size_t{7}, size_t{500}, size_t{1000}, size_t{1002}}) {
+    ASSERT_TRUE(rig.oracle().Zero(rig.lent(x)).has_value());
+    const uint8_t one = 1;
+    ASSERT_EQ(
+        (*driver)->cuMemcpyHtoD(reinterpret_cast<CUdeviceptr>(rig.lent(x).data) + at, &one, 1),
+        CUDA_SUCCESS);
+    const auto after = rig.oracle().Digest(rig.lent(x));
+    ASSERT_TRUE(after.has_value());
+    EXPECT_NE(*before, *after) << at;
+  }
+}
+
+TEST_F(CudaDevice, AnEmptyBufferIsLentWithoutADescriptor) {
+  const int x = rig.Buffer(BufferRole::kInput, Dtype::kFloat32, 0);
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kInt32, 1);
+  EXPECT_EQ(rig.lent(x).fd, -1);
+  rig.Launch("k", {1, 1, 1}, {1, 1, 1}, {BufferArgument(x), BufferArgument(y)});
+  ASSERT_EQ(Ending(rig.Start("__global__ void k(const float* x, int* y) { y[0] = x == nullptr; }")),
+            "done");
+  ASSERT_EQ(Ending(rig.Run()), "done");
+  EXPECT_EQ(rig.Read<int>(y)[0], 1);
+}
+
+// ---- timing
+
+constexpr const char* kCopy =
+    "__global__ void copy(const float4* x, float4* y, long long n) {\n"
+    "  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n;\n"
+    "       i += (long long)gridDim.x * blockDim.x) y[i] = x[i];\n}";
+
+TEST_F(CudaDevice, ACopyTakesWhatTheMemoryAllowsAndNeverLess) {
+  const double peak = rig.oracle().facts().peak_bandwidth_bytes_per_s;
+  ASSERT_GT(peak, 0);
+  const int64_t bytes = 256 << 20;
+  const int x = rig.Buffer(BufferRole::kInput, Dtype::kFloat32, bytes / 4);
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kFloat32, bytes / 4);
+  rig.Launch("copy", {static_cast<uint32_t>(rig.oracle().facts().sm_count) * 8, 1, 1}, {512, 1, 1},
+             {BufferArgument(x), BufferArgument(y),
+              ScalarArgument(ParameterType::kInt64, int64_t{bytes / 16})});
+  ASSERT_EQ(Ending(rig.Start(kCopy)), "done");
+  const Done done = DoneOf(rig.Run(true, false, 15));
+  ASSERT_EQ(done.run_us.size(), 15u);
+  const double rate = 2.0 * bytes / (Median(done.run_us) * 1e-6);
+  fmt::print(
+      "copy of 256 MiB: {:.1f} us, {:.2f} TB/s of {:.2f}; SM clock {:.0f} MHz; spread {:.2f} %\n",
+      Median(done.run_us), rate / 1e12, peak / 1e12, done.sm_clock_mhz,
+      100 * (*std::max_element(done.run_us.begin(), done.run_us.end()) /
+                 *std::min_element(done.run_us.begin(), done.run_us.end()) -
+             1));
+  EXPECT_LT(rate, peak);
+  EXPECT_GT(rate, 0.4 * peak);
+  EXPECT_GT(done.sm_clock_mhz, 200);
+}
+
+TEST_F(CudaDevice, ASmallCopyIsTimedCold) {  // B4
+  const double peak = rig.oracle().facts().peak_bandwidth_bytes_per_s;
+  const int64_t bytes = 16 << 20;  // input and output fit the L2 of a large GPU
+  const int x = rig.Buffer(BufferRole::kInput, Dtype::kFloat32, bytes / 4);
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kFloat32, 64);
+  rig.Launch("read", {static_cast<uint32_t>(rig.oracle().facts().sm_count) * 4, 1, 1}, {512, 1, 1},
+             {BufferArgument(x), BufferArgument(y),
+              ScalarArgument(ParameterType::kInt64, int64_t{bytes / 16})});
+  ASSERT_EQ(Ending(rig.Start(
+                "__global__ void read(const float4* x, float4* y, long long n) { float s = 0;\n"
+                "  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n;\n"
+                "       i += (long long)gridDim.x * blockDim.x) { float4 v = x[i]; s += v.x + v.y "
+                "+ v.z + v.w; }\n"
+                "  if (s == 12345.678f) y[0].x = s;\n}")),
+            "done");
+  const Done done = DoneOf(rig.Run(true, false, 21));
+  const double rate = bytes / (Median(done.run_us) * 1e-6);
+  fmt::print("cold read of 16 MiB: {:.2f} us, {:.2f} TB/s\n", Median(done.run_us), rate / 1e12);
+  EXPECT_LT(rate, peak);
+}
+
+TEST_F(CudaDevice, OracleAndRunnerTimeTheSameWorkAlike) {
+  const int64_t bytes = 64 << 20;
+  const int x = rig.Buffer(BufferRole::kInput, Dtype::kFloat32, bytes / 4);
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kFloat32, bytes / 4);
+  const auto blocks = static_cast<uint32_t>(rig.oracle().facts().sm_count) * 8;
+  rig.Launch("copy", {blocks, 1, 1}, {512, 1, 1},
+             {BufferArgument(x), BufferArgument(y),
+              ScalarArgument(ParameterType::kInt64, int64_t{bytes / 16})});
+  ASSERT_EQ(Ending(rig.Start(kCopy)), "done");
+
+  const auto driver = LoadDriver();
+  CUmodule module = nullptr;
+  CUfunction copy = nullptr;
+  ASSERT_EQ((*driver)->cuModuleLoadData(&module, rig.module().binary.data()), CUDA_SUCCESS);
+  ASSERT_EQ((*driver)->cuModuleGetFunction(&copy, module, rig.module().kernels[0].symbol.c_str()),
+            CUDA_SUCCESS);
+  void* from = rig.lent(x).data;
+  void* to = rig.lent(y).data;
+  long long count = bytes / 16;
+  void* arguments[] = {&from, &to, &count};
+  std::vector<double> ratios, theirs_all, ours_all;
+  for (int block = 0; block < 10; ++block) {
+    const double theirs = Median(DoneOf(rig.Run(true, false, 9)).run_us);
+    const auto ours = rig.oracle().Time(9, [&](size_t) {
+      (*driver)->cuLaunchKernel(copy, blocks, 1, 1, 512, 1, 1, 0, nullptr, arguments, nullptr);
+    });
+    ASSERT_TRUE(ours.has_value()) << ours.error().message;
+    ratios.push_back(theirs / Median(*ours));
+    theirs_all.push_back(theirs);
+    ours_all.push_back(Median(*ours));
+  }
+  fmt::print(
+      "copy of 64 MiB, 10 blocks: runner {:.2f} us, oracle {:.2f} us, ratio {:.4f} ({:.4f} to "
+      "{:.4f})\n",
+      Median(theirs_all), Median(ours_all), Median(ratios),
+      *std::min_element(ratios.begin(), ratios.end()),
+      *std::max_element(ratios.begin(), ratios.end()));
+  EXPECT_NEAR(Median(ratios), 1, 0.05);
+  (*driver)->cuModuleUnload(module);
+}
+
+TEST_F(CudaDevice, NothingTakesLessThanSomethingAndASlowHostIsNoticed) {
+  const auto nothing = rig.oracle().Time(30, [](size_t) {});
+  ASSERT_TRUE(nothing.has_value()) << nothing.error().message;
+  fmt::print("an empty run: {:.2f} us, at most {:.2f}\n", Median(*nothing),
+             *std::max_element(nothing->begin(), nothing->end()));
+  const int y = rig.Buffer(BufferRole::kOutput, Dtype::kFloat32, 16 << 20);
+  const auto zeroing = rig.oracle().Time(9, [&](size_t) { (void)rig.oracle().Zero(rig.lent(y)); });
+  ASSERT_TRUE(zeroing.has_value());
+  EXPECT_LT(Median(*nothing), Median(*zeroing));
+  const auto slow = rig.oracle().Time(
+      1, [](size_t) { std::this_thread::sleep_for(std::chrono::milliseconds(60)); });
+  ASSERT_FALSE(slow.has_value());
+  EXPECT_EQ(slow.error().code, ErrorCode::kTimeout);
+  EXPECT_TRUE(rig.oracle().Time(3, [](size_t) {}).has_value());
+}
+
+TEST_F(CudaDevice, FactsAreThoseOfADataCentreOrDesktopGpu) {
+  const DeviceFacts& facts = rig.oracle().facts();
+  fmt::print(
+      "{} {} {}: {} SMs, {} MiB L2, {:.2f} TB/s, {:.0f} TFLOP/s, shared {} + {}, {} GiB; {}; {}\n",
+      facts.name, facts.uuid, facts.architecture, facts.sm_count, facts.l2_bytes >> 20,
+      facts.peak_bandwidth_bytes_per_s / 1e12, facts.peak_flops_per_s / 1e12,
+      facts.max_shared_bytes, facts.reserved_shared_bytes, facts.memory_bytes >> 30, facts.driver,
+      facts.toolkit);
+  EXPECT_EQ(facts.kind, DeviceKind::kCuda);
+  EXPECT_THAT(facts.uuid, testing::StartsWith("GPU-"));
+  EXPECT_THAT(facts.architecture, testing::StartsWith("sm_"));
+  EXPECT_GT(facts.sm_count, 0);
+  EXPECT_GT(facts.l2_bytes, 0);
+  EXPECT_GE(facts.max_shared_bytes, 48 * 1024);
+  EXPECT_EQ(facts.clock_mode, ClockMode::kObserved);
+}
+
+}  // namespace
+}  // namespace warpsmith
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::string(argv[1]) == "--serve-runner")
+    return warpsmith::ServeRunner(atoi(argv[2]));
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
