@@ -79,8 +79,9 @@ Result<std::optional<std::string>> BufferSet::WrittenOutside() {
     const uint64_t begin = held_[i].handle.offset, end = begin + spec.bytes();
     const std::string where = *offset < begin
                                   ? std::to_string(begin - *offset) + " bytes before its start"
-                                  : std::to_string(*offset - end) + " bytes past its end";
-    return std::string(RoleName(spec.role)) + " " + spec.name + ", " + where;
+                                  : "byte " + std::to_string(*offset - end) + " past its end";
+    return std::string(RoleName(spec.role)) + " " + spec.name + ": something was written at " +
+           where;
   }
   return std::nullopt;
 }

@@ -37,7 +37,8 @@ class BufferSet {
 
   // The name of an input that changed since Remember.
   Result<std::optional<std::string>> InputWritten();
-  // Where somebody wrote outside of a buffer: "output y, 4 bytes past its end".
+  // Where somebody wrote outside of a buffer: "output y: something was written at byte 0 past its
+  // end".
   Result<std::optional<std::string>> WrittenOutside();
   // A digest an output, in order.
   Result<std::vector<uint64_t>> OutputDigests();
