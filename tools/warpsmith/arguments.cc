@@ -1,0 +1,147 @@
+#include "tools/warpsmith/arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "tools/warpsmith/commands.h"
+
+namespace warpsmith {
+namespace {
+
+using Action = std::function<Result<int>()>;
+
+constexpr const char* kExitStatus =
+    "Exit status: 0 fine; 1 the candidate is not correct, or the run failed; 2 bad input; 3 this\n"
+    "machine lacks something; 4 a server is away; 5 disk, memory or a port is used up; 6 corrupt\n"
+    "bytes; 70 internal.";
+
+// A subcommand whose options live as long as the parser does.
+template <typename Options>
+struct Subcommand {
+  CLI::App* app;
+  std::shared_ptr<Options> options = std::make_shared<Options>();
+};
+
+template <typename Options>
+Subcommand<Options> Add(CLI::App* app, Action* action, const char* name, const char* summary,
+                        const char* example, Result<int> (*run)(const Options&)) {
+  Subcommand<Options> command{app->add_subcommand(name, summary)};
+  command.app->footer(std::string("Example:\n  ") + example);
+  command.app->callback([action, run, options = command.options] {
+    *action = [run, options] { return run(*options); };
+  });
+  return command;
+}
+
+void AddCoordinator(CLI::App* app, std::string* address) {
+  app->add_option("--coordinator", *address,
+                  "address of the coordinator (default: WARPSMITH_COORDINATOR, then "
+                  "runs/current/address)");
+}
+
+void AddJudging(CLI::App* app, Action* action) {
+  auto lint = Add<LintOptions>(app, action, "lint", "check suites: every problem with its place",
+                               "warpsmith lint suites/starter.yaml", RunLint);
+  lint.app->add_option("suite", lint.options->suites, "suite files")->required();
+
+  auto eval = Add<EvalOptions>(
+      app, action, "eval", "judge one candidate of a task",
+      "warpsmith eval suites/starter.yaml softmax_rows my_softmax.cu --device host", RunEval);
+  auto& o = *eval.options;
+  eval.app->add_option("suite", o.suite, "suite file")->required();
+  eval.app->add_option("task", o.task, "id of a task in it")->required();
+  eval.app->add_option("file", o.file, "the candidate: CUDA device code with its plan")->required();
+  eval.app->add_option("--device", o.device, "where to run it")
+      ->check(CLI::IsMember({"host", "cuda", "auto"}))
+      ->capture_default_str();
+  eval.app->add_option("--depth", o.depth, "how deep to go: each does all that stands before it")
+      ->check(CLI::IsMember({"verify", "screen", "measure", "confirm"}))
+      ->capture_default_str();
+  eval.app->add_flag("--json", o.json, "print the record as one line of JSON");
+  eval.app->add_option("--coordinator", o.coordinator,
+                       "let this coordinator's workers judge it, instead of this machine");
+
+  auto doctor = Add<DoctorOptions>(app, action, "doctor",
+                                   "what this machine has, and what to do about what it lacks",
+                                   "warpsmith doctor", RunDoctor);
+  AddCoordinator(doctor.app, &doctor.options->coordinator);
+}
+
+void AddServing(CLI::App* app, Action* action) {
+  auto up = Add<UpOptions>(app, action, "up",
+                           "start everything on this machine, and keep it alive until Ctrl-C",
+                           "warpsmith up --directory runs/mine --device host", RunUp);
+  auto& o = *up.options;
+  up.app
+      ->add_option("--directory", o.directory,
+                   "state, logs and the address file; reused, it "
+                   "resumes what was there")
+      ->capture_default_str();
+  up.app->add_option("--device", o.device, "what the workers run candidates on")
+      ->check(CLI::IsMember({"auto", "cuda", "host", "simulated"}))
+      ->capture_default_str();
+  up.app->add_option("--listen", o.listen, "address of the coordinator")->capture_default_str();
+  up.app->add_option("--workers", o.workers, "worker processes")
+      ->check(CLI::Range(0, 256))
+      ->capture_default_str();
+  up.app->add_option("--capacity", o.capacity, "jobs that a worker holds at once (0: its default)")
+      ->check(CLI::Range(0, 1024));
+}
+
+void AddRuns(CLI::App* app, Action* action) {
+  auto run =
+      Add<RunOptions>(app, action, "run", "submit a run and follow it; Ctrl-C detaches",
+                      "warpsmith run suites/runs/grammar.yaml\n  warpsmith run --follow 3", RunRun);
+  auto* file = run.app->add_option("file", run.options->file, "run file");
+  auto* follow = run.app->add_option("--follow", run.options->follow, "follow this run again");
+  file->excludes(follow);
+  run.app->add_flag("--detach", run.options->detach, "submit only");
+  AddCoordinator(run.app, &run.options->coordinator);
+
+  auto cancel =
+      Add<CancelOptions>(app, action, "cancel", "end a run", "warpsmith cancel 3", RunCancel);
+  cancel.app->add_option("run", cancel.options->run, "number of the run")->required();
+  AddCoordinator(cancel.app, &cancel.options->coordinator);
+
+  auto status = Add<StatusOptions>(app, action, "status", "runs, workers and servers; or one run",
+                                   "warpsmith status\n  warpsmith status 3", RunStatusCommand);
+  status.app->add_option("run", status.options->run, "number of a run");
+  AddCoordinator(status.app, &status.options->coordinator);
+
+  auto best = Add<BestOptions>(app, action, "best", "the best kernels of a run",
+                               "warpsmith best 3 --export kernels", RunBest);
+  best.app->add_option("run", best.options->run, "number of the run (default: the newest)");
+  best.app->add_option("--export", best.options->export_directory,
+                       "write the kernels and their records here");
+  AddCoordinator(best.app, &best.options->coordinator);
+
+  auto report = Add<ReportOptions>(app, action, "report", "one HTML page with pictures of runs",
+                                   "warpsmith report 1 2 -o report.html", RunReport);
+  report.app->add_option(
+      "run", report.options->runs,
+      "numbers of runs (default: the newest that learns, and the newest random)");
+  report.app->add_option("-o,--output", report.options->output, "the page")->capture_default_str();
+  AddCoordinator(report.app, &report.options->coordinator);
+}
+
+}  // namespace
+
+std::variant<Action, int> ParseArguments(int argc, const char* const* argv) {
+  Action action;
+  CLI::App app("Writes CUDA kernels by reinforcement learning, and judges them honestly.",
+               "warpsmith");
+  app.require_subcommand(1);
+  app.footer(kExitStatus);
+  AddJudging(&app, &action);
+  AddServing(&app, &action);
+  AddRuns(&app, &action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    const bool answered = app.exit(e) == 0;  // prints help, or what is wrong
+    return answered ? 0 : ExitStatus(ErrorCode::kInvalidInput);
+  }
+  return action;
+}
+
+}  // namespace warpsmith

@@ -1,0 +1,83 @@
+#include "tools/warpsmith/kept.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+
+namespace warpsmith {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+constexpr Duration kLook = std::chrono::milliseconds(200);  // between looks at the stop request
+constexpr Duration kAtOnce = std::chrono::seconds(10);
+
+std::string Ending(const ExitReport& exit) {
+  return exit.signal
+             ? fmt::format("was ended by signal {} ({})", exit.signal, strsignal(exit.signal))
+             : fmt::format("ended with status {}", exit.status);
+}
+
+bool SaysHopeless(const ExitReport& exit) {
+  return exit.signal == 0 && (exit.status == ExitStatus(ErrorCode::kInvalidInput) ||
+                              exit.status == ExitStatus(ErrorCode::kMissing) ||
+                              exit.status == ExitStatus(ErrorCode::kExhausted));
+}
+
+// Sleeps unless stopped first.
+void Pause(const std::stop_token& stop, Duration duration) {
+  std::mutex mutex;
+  std::condition_variable_any waiting;
+  std::unique_lock lock(mutex);
+  waiting.wait_for(lock, stop, duration, [] { return false; });
+}
+
+}  // namespace
+
+Duration Backoff::Next(Duration lived) {
+  if (lived >= kHealthy) next_ = kFirst;
+  const Duration wait = next_;
+  next_ = std::min(next_ * 2, kCap);
+  return wait;
+}
+
+Kept::Kept(KeptOptions options)
+    : options_(std::move(options)), thread_([this](std::stop_token stop) { Run(stop); }) {}
+
+void Kept::Stop() {
+  BeginStop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Kept::Run(std::stop_token stop) {
+  Backoff backoff;
+  for (bool first = true; !stop.stop_requested(); first = false) {
+    const TimePoint began = Steady::now();
+    auto child = Subprocess::Start(options_.start());
+    std::string ending;
+    if (child) {
+      std::optional<ExitReport> exit;
+      while (!exit && !stop.stop_requested()) exit = child->Wait(kLook);
+      if (!exit) {
+        child->Stop(options_.grace);
+        return;
+      }
+      ending = Ending(*exit);
+      if (first && Steady::now() - began < kAtOnce && SaysHopeless(*exit))
+        return options_.hopeless(exit->status, fmt::format("{} {}", options_.name, ending));
+    } else {
+      ending = "could not be started: " + child.error().message;
+      if (first)
+        return options_.hopeless(ExitStatus(child.error().code),
+                                 fmt::format("{} {}", options_.name, ending));
+    }
+    const Duration wait = backoff.Next(Steady::now() - began);
+    options_.notice(fmt::format("{} {}; it starts again in {:.1f} s", options_.name, ending,
+                                std::chrono::duration<double>(wait).count()));
+    Pause(stop, wait);
+  }
+}
+
+}  // namespace warpsmith

@@ -1,0 +1,23 @@
+// warpsmith status: the cluster, or one run.
+#include <fmt/format.h>
+
+#include "tools/warpsmith/client.h"
+#include "tools/warpsmith/commands.h"
+#include "tools/warpsmith/progress.h"
+#include "tools/warpsmith/show.h"
+
+namespace warpsmith {
+
+Result<int> RunStatusCommand(const StatusOptions& options) {
+  ASSIGN_OR_RETURN(auto client, Client::Connect(options.coordinator));
+  if (options.run) {
+    ASSIGN_OR_RETURN(const auto run, client.Ask<RunStatus>(GetRun{RunId(*options.run)}));
+    fmt::print("{}", Summary(run));
+    return 0;
+  }
+  ASSIGN_OR_RETURN(const auto cluster, client.Ask<ClusterStatus>(GetCluster{}));
+  fmt::print("{}", ShowCluster(cluster));
+  return 0;
+}
+
+}  // namespace warpsmith
