@@ -1,0 +1,256 @@
+#include "worker/host/candidate_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/audit.h>
+#include <linux/close_range.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+namespace warpsmith {
+namespace {
+
+constexpr Duration kStartLimit = std::chrono::seconds(10);
+constexpr int kDyingMs = 500;
+constexpr rlim_t kCpuSeconds = 120;
+constexpr rlim_t kDataBytes = rlim_t{4} << 30;
+
+// What a candidate's process may ask of the kernel: what a static program needs to start, threads of its
+// own, memory that is not executable, and the socket to its runner. Everything else ends it.
+std::vector<sock_filter> MakeFilter() {
+  constexpr std::array kAllowed = {
+      SYS_read, SYS_write, SYS_recvmsg, SYS_munmap, SYS_brk, SYS_arch_prctl, SYS_set_tid_address,
+      SYS_set_robust_list, SYS_rseq, SYS_prlimit64, SYS_getrandom, SYS_futex, SYS_rt_sigaction,
+      SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sigaltstack, SYS_exit, SYS_exit_group, SYS_sched_yield,
+      SYS_sched_getaffinity, SYS_madvise, SYS_close, SYS_execveat, SYS_getpid, SYS_gettid, SYS_tgkill};
+  const auto load = [](size_t offset) {
+    return sock_filter(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset)));
+  };
+  const auto give = [](uint32_t action) { return sock_filter(BPF_STMT(BPF_RET | BPF_K, action)); };
+  const auto skip_unless = [](uint32_t value, uint8_t instructions) {
+    return sock_filter(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, instructions));
+  };
+  const size_t third = offsetof(seccomp_data, args) + 2 * sizeof(uint64_t);
+  const size_t first = offsetof(seccomp_data, args);
+  std::vector<sock_filter> f;
+  f.push_back(load(offsetof(seccomp_data, arch)));
+  f.push_back(skip_unless(AUDIT_ARCH_X86_64, 1));
+  f.push_back(BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0));
+  f.push_back(give(SECCOMP_RET_KILL_PROCESS));
+  f.push_back(load(offsetof(seccomp_data, nr)));
+  for (const long number : kAllowed) {
+    f.push_back(skip_unless(static_cast<uint32_t>(number), 1));
+    f.push_back(give(SECCOMP_RET_ALLOW));
+  }
+  for (const long number : {SYS_mmap, SYS_mprotect}) {  // never executable
+    f.push_back(skip_unless(static_cast<uint32_t>(number), 4));
+    f.push_back(load(third));
+    f.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1));
+    f.push_back(give(SECCOMP_RET_KILL_PROCESS));
+    f.push_back(give(SECCOMP_RET_ALLOW));
+  }
+  f.push_back(skip_unless(SYS_clone, 4));  // threads, no processes
+  f.push_back(load(first));
+  f.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0));
+  f.push_back(give(SECCOMP_RET_KILL_PROCESS));
+  f.push_back(give(SECCOMP_RET_ALLOW));
+  // Its flags cannot be seen: libc falls back to clone.
+  f.push_back(skip_unless(SYS_clone3, 1));
+  f.push_back(give(SECCOMP_RET_ERRNO | ENOSYS));
+  // libc asks for its own path at start and does without.
+  for (const long number : {SYS_readlink, SYS_readlinkat, SYS_newfstatat}) {
+    f.push_back(skip_unless(static_cast<uint32_t>(number), 1));
+    f.push_back(give(SECCOMP_RET_ERRNO | EACCES));
+  }
+  f.push_back(give(SECCOMP_RET_KILL_PROCESS));
+  return f;
+}
+
+void Limit(int resource, rlim_t value) {
+  const rlimit limit{value, value};
+  setrlimit(static_cast<__rlimit_resource>(resource), &limit);
+}
+
+// In the child after fork: system calls only, and never back.
+[[noreturn]] void BecomeCandidate(int executable, int control, int socket, pid_t parent, const sock_fprog& filter) {
+  // Out of the way of the numbers that the runtime expects.
+  executable = fcntl(executable, F_DUPFD_CLOEXEC, 16);
+  control = fcntl(control, F_DUPFD, 16);
+  socket = fcntl(socket, F_DUPFD, 16);
+  const int null = open("/dev/null", O_RDWR);
+  for (int fd : {0, 1, 2}) dup2(null, fd);
+  dup2(control, host::kControlFd);
+  dup2(socket, host::kSocketFd);
+  close(control);
+  close(socket);
+  syscall(SYS_close_range, host::kSocketFd + 1, executable - 1, 0);
+  syscall(SYS_close_range, executable + 1, ~0u, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(126);
+  Limit(RLIMIT_CORE, 0);
+  Limit(RLIMIT_FSIZE, 0);
+  Limit(RLIMIT_CPU, kCpuSeconds);
+  Limit(RLIMIT_DATA, kDataBytes);
+  Limit(RLIMIT_AS, RLIM_INFINITY);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+    _exit(125);
+  char name[] = "candidate";
+  char* argv[] = {name, nullptr};
+  char* envp[] = {nullptr};
+  syscall(SYS_execveat, executable, "", argv, envp, AT_EMPTY_PATH);
+  _exit(127);
+}
+
+Result<UniqueFd> MakeMemory(const char* name, unsigned flags, size_t bytes) {
+  UniqueFd fd(memfd_create(name, flags));
+  if (fd.get() < 0 || ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0)
+    return Fail(ErrorCode::kExhausted, fmt::format("memory for {}: {}", name, std::strerror(errno)));
+  return fd;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CandidateProcess>> CandidateProcess::Start(std::string_view executable,
+                                                                  const host::Program& program) {
+  ASSIGN_OR_RETURN(UniqueFd image, MakeMemory("candidate", MFD_CLOEXEC, executable.size()));
+  for (size_t done = 0; done < executable.size();) {
+    const ssize_t wrote = pwrite(image.get(), executable.data() + done, executable.size() - done,
+                                 static_cast<off_t>(done));
+    if (wrote <= 0) return Fail(ErrorCode::kExhausted, "memory for a candidate's executable");
+    done += static_cast<size_t>(wrote);
+  }
+  ASSIGN_OR_RETURN(UniqueFd page, MakeMemory("control", MFD_CLOEXEC, sizeof(host::Control)));
+  void* mapped = mmap(nullptr, sizeof(host::Control), PROT_READ | PROT_WRITE, MAP_SHARED, page.get(), 0);
+  if (mapped == MAP_FAILED) return Fail(ErrorCode::kExhausted, "memory for a candidate's control page");
+  std::unique_ptr<CandidateProcess> process(new CandidateProcess());
+  process->control_ = static_cast<host::Control*>(mapped);
+  process->control_->program = program;
+
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+    return Fail(ErrorCode::kExhausted, fmt::format("socketpair: {}", std::strerror(errno)));
+  process->socket_ = UniqueFd(pair[0]);
+  UniqueFd theirs(pair[1]);
+  std::vector<sock_filter> instructions = MakeFilter();
+  const sock_fprog filter{static_cast<unsigned short>(instructions.size()), instructions.data()};
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) return Fail(ErrorCode::kExhausted, fmt::format("fork: {}", std::strerror(errno)));
+  if (pid == 0) BecomeCandidate(image.get(), page.get(), theirs.get(), parent, filter);
+  process->pid_ = pid;
+  theirs.Reset();
+
+  const auto answer = process->Receive(kStartLimit);
+  if (!answer)
+    return Fail(ErrorCode::kUnavailable, fmt::format("the candidate's process did not start (signal {}{}{})",
+                                                     process->death_.signal,
+                                                     process->death_.fault.text[0] != '\0' ? ": " : "",
+                                                     process->death_.fault.text));
+  if (answer->ok == 0) return Fail(ErrorCode::kUnavailable, answer->text);
+  return process;
+}
+
+CandidateProcess::~CandidateProcess() {
+  if (pid_ > 0) Reap(true);
+  munmap(control_, sizeof(host::Control));
+}
+
+std::optional<host::Answer> CandidateProcess::Obey(const host::Command& command, std::span<const int> fds,
+                                                   Duration limit) {
+  if (pid_ < 0) return std::nullopt;
+  iovec part{const_cast<host::Command*>(&command), sizeof(command)};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int) * host::kMaxHostBuffers)] = {};
+  if (!fds.empty()) {
+    message.msg_control = space;
+    message.msg_controllen = CMSG_SPACE(fds.size_bytes());
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(fds.size_bytes());
+    std::memcpy(CMSG_DATA(header), fds.data(), fds.size_bytes());
+  }
+  if (sendmsg(socket_.get(), &message, MSG_NOSIGNAL) != sizeof(command)) {
+    Reap(false);
+    return std::nullopt;
+  }
+  return Receive(limit);
+}
+
+std::optional<host::Answer> CandidateProcess::Receive(Duration limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd ready{socket_.get(), POLLIN, 0};
+    const int polled = poll(&ready, 1, static_cast<int>(std::max<int64_t>(left.count(), 0)));
+    if (polled < 0 && errno == EINTR) continue;
+    if (polled <= 0) {
+      Reap(true);
+      return std::nullopt;
+    }
+    host::Answer answer;
+    const ssize_t got = recv(socket_.get(), &answer, sizeof(answer), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got != sizeof(answer)) {
+      Reap(false);
+      return std::nullopt;
+    }
+    answer.text[sizeof(answer.text) - 1] = '\0';
+    return answer;
+  }
+}
+
+void CandidateProcess::Reap(bool at_once) {
+  // Its socket closed, so it is ending: killing it at once would hide the signal that ended it.
+  const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+  if (pidfd.valid() && !at_once) {
+    pollfd ended{pidfd.get(), POLLIN, 0};
+    poll(&ended, 1, kDyingMs);
+  }
+  kill(pid_, SIGKILL);
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  death_.timed_out = at_once;
+  death_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  death_.fault = control_->fault;
+  death_.fault.text[sizeof(death_.fault.text) - 1] = '\0';
+}
+
+std::string CandidateProcess::TakeOutput() {
+  const uint32_t end = std::min(__atomic_load_n(&control_->output_bytes, __ATOMIC_ACQUIRE), host::kOutputBytes);
+  if (end <= output_taken_) return "";
+  std::string output(control_->output + output_taken_, end - output_taken_);
+  output_taken_ = end;
+  if (end == host::kOutputBytes && !output_cut_) {
+    output += fmt::format("\n[output cut at {} bytes]\n", host::kOutputBytes);
+    output_cut_ = true;
+  }
+  return output;
+}
+
+}  // namespace warpsmith
