@@ -104,6 +104,7 @@ std::string PublicLog(const Nvrtc& nvrtc, std::string_view log) {
     const size_t end = std::min(log.find('\n'), log.size());
     std::string line(log.substr(0, end));
     log.remove_prefix(std::min(end + 1, log.size()));
+    std::erase(line, '\0');  // NVRTC ends ptxas's part with one
     if (line.starts_with("ptxas info") || line.starts_with("ptxas         .") ||
         line.starts_with("Remark: The warnings can be suppressed"))
       continue;
@@ -259,6 +260,7 @@ PtxasReport ReadPtxasReport(std::string_view log, std::string_view symbol) {
     const size_t end = std::min(log.find('\n'), log.size());
     const std::string_view line = log.substr(0, end);
     log.remove_prefix(std::min(end + 1, log.size()));
+    std::erase(line, '\0');  // NVRTC ends ptxas's part with one
     if (line_number++ > 0 && line.find("Compiling entry function") != std::string_view::npos) break;
     if (line.find("Function properties for") != std::string_view::npos)
       own_properties = line.ends_with(symbol);
