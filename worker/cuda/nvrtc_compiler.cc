@@ -260,7 +260,6 @@ PtxasReport ReadPtxasReport(std::string_view log, std::string_view symbol) {
     const size_t end = std::min(log.find('\n'), log.size());
     const std::string_view line = log.substr(0, end);
     log.remove_prefix(std::min(end + 1, log.size()));
-    std::erase(line, '\0');  // NVRTC ends ptxas's part with one
     if (line_number++ > 0 && line.find("Compiling entry function") != std::string_view::npos) break;
     if (line.find("Function properties for") != std::string_view::npos)
       own_properties = line.ends_with(symbol);
