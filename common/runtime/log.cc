@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 
 namespace warpsmith {
 namespace {
@@ -63,7 +64,9 @@ spdlog::logger& Logger() {
 
 LogField::LogField(std::string_view k, double v) : key(k), value(fmt::format("{:.6g}", v)) {}
 
-std::string FormatEvent(std::string_view event, std::initializer_list<LogField> fields) {
+namespace {
+
+std::string Format(std::string_view event, std::span<const LogField> fields) {
   std::string line(event);
   for (const LogField& field : fields) {
     line += ' ';
@@ -79,6 +82,17 @@ std::string FormatEvent(std::string_view event, std::initializer_list<LogField> 
   return line;
 }
 
+void Write(LogLevel level, std::string_view event, std::span<const LogField> fields) {
+  spdlog::logger& logger = Logger();
+  if (logger.should_log(LevelOf(level))) logger.log(LevelOf(level), Format(event, fields));
+}
+
+}  // namespace
+
+std::string FormatEvent(std::string_view event, std::initializer_list<LogField> fields) {
+  return Format(event, {fields.begin(), fields.size()});
+}
+
 void InitLog(std::string_view component) {
   spdlog::logger& logger = Logger();
   logger.set_pattern(fmt::format("%Y-%m-%dT%H:%M:%S.%eZ %l {} %v", component),
@@ -88,8 +102,11 @@ void InitLog(std::string_view component) {
 }
 
 void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
-  spdlog::logger& logger = Logger();
-  if (logger.should_log(LevelOf(level))) logger.log(LevelOf(level), FormatEvent(event, fields));
+  Write(level, event, {fields.begin(), fields.size()});
+}
+
+void LogList(LogLevel level, std::string_view event, const std::vector<LogField>& fields) {
+  Write(level, event, fields);
 }
 
 }  // namespace warpsmith

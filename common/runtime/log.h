@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/ids.h"
 
@@ -36,6 +37,8 @@ enum class LogLevel { kDebug, kInfo, kWarn, kError };
 void InitLog(std::string_view component);
 
 void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
+// For fields whose number is not known when written.
+void LogList(LogLevel level, std::string_view event, const std::vector<LogField>& fields);
 
 inline void LogDebug(std::string_view event, std::initializer_list<LogField> fields = {}) {
   Log(LogLevel::kDebug, event, fields);
