@@ -15,7 +15,7 @@ namespace {
 
 // How long a draining worker waits for acknowledgements after its last job.
 constexpr Duration kLinger = std::chrono::seconds(3);
-constexpr int kMaxRegisterDelayFactor = 8;
+constexpr int kMaxRegisterDelayFactor = 16;
 // Whatever the coordinator asks for.
 constexpr Duration kLeastHeartbeat = std::chrono::milliseconds(5);
 // Jobs above the capacity that are still taken: a grant may cross a result on the wire.

@@ -42,7 +42,7 @@ struct WorkerCoreOptions {
   std::vector<DeviceFacts> devices;
   std::vector<std::string> policies;
   uint32_t capacity = 2;                                // jobs held at once
-  Duration register_retry = std::chrono::seconds(1);    // doubles up to eight times
+  Duration register_retry = std::chrono::milliseconds(250);  // doubles up to sixteen times
   Duration resend_after = std::chrono::seconds(2);      // unacknowledged results
   size_t resend_burst = 32;                             // results resent in one Step
   Duration progress_interval = std::chrono::milliseconds(250); // least between two of a job
