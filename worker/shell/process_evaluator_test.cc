@@ -3,14 +3,12 @@
 
 #include <gtest/gtest.h>
 #include <cstdlib>
-#include <fstream>
 #include <future>
-#include <sstream>
 #include <thread>
 
 #include "common/runtime/files.h"
 #include "common/runtime/install.h"
-#include "worker/shell/compiler_pool.h"
+#include "worker/shell/testing/proc.h"
 
 namespace warpsmith {
 namespace {
@@ -18,34 +16,12 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-struct ProcessState {
-  char state = 'X';  // X: there is none; Z: ended, its parent has still to reap it
-  int group = 0;
-};
-
-ProcessState Look(const std::string& pid) {
-  std::ifstream stat("/proc/" + pid + "/stat");
-  std::string text((std::istreambuf_iterator<char>(stat)), {});
-  ProcessState state;
-  size_t end = text.rfind(')');
-  if (end == std::string::npos) return state;
-  int parent = 0;
-  std::istringstream(text.substr(end + 2)) >> state.state >> parent >> state.group;
-  return state;
-}
-
-bool Ended(int pid) {
-  char state = Look(std::to_string(pid)).state;
-  return state == 'X' || state == 'Z';
-}
+bool Ended(int pid) { return LookAt(pid).ended(); }
 
 int AliveInGroup(int group) {
   int alive = 0;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    ProcessState state = Look(name);
-    if (state.group == group && state.state != 'X' && state.state != 'Z') ++alive;
+  for (const ProcessState& process : AllProcesses()) {
+    if (process.group == group && !process.ended()) ++alive;
   }
   return alive;
 }

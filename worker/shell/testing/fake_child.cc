@@ -1,5 +1,5 @@
-// Stands in for compiler, oracle and runner in tests of the supervisor: a link to it named after
-// one of them plays that part. The candidate's text says how to misbehave.
+// Stands in for compiler, oracle, runner and policy in tests of the supervisor: a link to it named
+// after one of them plays that part. The candidate's text says how to misbehave.
 #include <signal.h>
 #include <unistd.h>
 
@@ -128,6 +128,38 @@ int BeOracle(FrameSocket& parent) {
   for (;;) oracle.Next();
 }
 
+// Writes a candidate that the simulated device finds correct; its weights' file must be there.
+int BePolicy(FrameSocket& parent) {
+  PolicyVersion loaded;
+  for (;;) {
+    Result<Frame> frame = parent.Receive(1h);
+    if (!frame) return 0;
+    ToPolicy message = *Decode<ToPolicy>(frame->bytes);
+    FromPolicy reply;
+    if (auto* load = std::get_if<LoadWeights>(&message)) {
+      WeightsLoaded done{.id = load->id, .run = load->run, .version = load->version};
+      if (std::filesystem::exists(load->path)) {
+        loaded = load->version;
+      } else {
+        done.problem = "no file " + load->path;
+      }
+      reply = done;
+    } else {
+      const auto& act = std::get<ActRequest>(message);
+      ActReply acted{.id = act.id};
+      for (const Episode& episode : act.episodes) {
+        acted.actions.push_back({.version = loaded,
+                                 .text = "/* warpsmith\nlaunches:\n  - {kernel: k, grid: \"1\", "
+                                         "block: \"128\", args: \"y\"}\n*/\n"
+                                         "__global__ void k(float* y) {}\n// " +
+                                         std::to_string(episode.seed)});
+      }
+      reply = acted;
+    }
+    if (!parent.Send(Encode(reply), {}, 10s)) return 0;
+  }
+}
+
 int BeRunner(FrameSocket& oracle) {
   if (std::getenv("FAKE_NO_RUNNER")) return 1;
   if (!oracle.Send(Encode(FromRunner(RunnerReady{})), {}, 10s)) return 0;
@@ -147,6 +179,7 @@ int main(int argc, char** argv) {
   }
   warpsmith::FrameSocket socket((warpsmith::UniqueFd(fd)));
   if (part == "compiler") return warpsmith::BeCompiler(socket);
+  if (part == "policy") return warpsmith::BePolicy(socket);
   if (part == "oracle") return warpsmith::BeOracle(socket);
   return warpsmith::BeRunner(socket);
 }
