@@ -15,6 +15,7 @@
 #include "worker/cuda/nvrtc.h"
 #include "worker/cuda/outcomes.h"
 #include "worker/cuda/output_capture.h"
+#include "worker/cuda/torch_cuda.h"
 #include "worker/device/content_value.h"
 
 namespace warpsmith {
@@ -38,6 +39,13 @@ TEST(CudaDevices, WithoutADriverTheListIsEmptyAndSaysWhy) {
   const auto runner = CudaRunnerDevice::Create(0);
   ASSERT_FALSE(runner.has_value());
   EXPECT_EQ(runner.error().code, ErrorCode::kMissing);
+}
+
+TEST(TorchCuda, AProcessWithoutLibtorchIsToldWhatToSet) {
+  const Status loaded = LoadTorchCuda();
+  ASSERT_FALSE(loaded.has_value());
+  EXPECT_EQ(loaded.error().code, ErrorCode::kMissing);
+  EXPECT_THAT(loaded.error().message, HasSubstr("WARPSMITH_TORCH_LIB"));
 }
 
 TEST(OwnKernels, CompileForEveryArchitectureThatNvrtcKnows) {

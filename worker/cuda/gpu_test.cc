@@ -109,6 +109,7 @@ TEST_F(CudaDevice, EachWayToFaultEndsAsOneAndTheNextRunnerIsFine) {  // E1
       {"*(float*)nullptr = y[0];", "device_fault"},
       {"__trap();", "device_fault"},
       {"*(float*)((char*)y + 1) = 1;", "device_fault"},
+      {"for (;;) { char* p = (char*)malloc(1 << 16); p[0] = 1; }", "device_fault"},
       {"assert(y[0] == 12345.0f && \"candidate says\");", "device_fault"}};
   for (const auto& [body, ending] : faults) {
     GpuRig fresh;
@@ -444,6 +445,41 @@ TEST_F(CudaDevice, ASmallCopyIsTimedCold) {  // B4
   const double rate = bytes / (Median(done.run_us) * 1e-6);
   fmt::print("cold read of 16 MiB: {:.2f} us, {:.2f} TB/s\n", Median(done.run_us), rate / 1e12);
   EXPECT_LT(rate, peak);
+}
+
+TEST_F(CudaDevice, LinesKeptOnPurposeAreColdAllTheSame) {  // B2
+  const int64_t bytes = 16 << 20;
+  const std::string loop =
+      "  float s = 0;\n"
+      "  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n;\n"
+      "       i += (long long)gridDim.x * blockDim.x) { float4 v; LOAD; s += v.x + v.y + v.z + "
+      "v.w; }\n"
+      "  if (s == 12345.678f) y[0] = s;\n}\n";
+  const std::string plain =
+      "#define LOAD asm volatile(\"ld.global.v4.f32 {%0,%1,%2,%3}, [%4];\" "
+      ": \"=f\"(v.x), \"=f\"(v.y), \"=f\"(v.z), \"=f\"(v.w) : \"l\"(x + i))\n";
+  const std::string kept =
+      "#define LOAD asm volatile(\"ld.global.L2::cache_hint.v4.f32 {%0,%1,%2,%3}, [%4], %5;\" "
+      ": \"=f\"(v.x), \"=f\"(v.y), \"=f\"(v.z), \"=f\"(v.w) : \"l\"(x + i), \"l\"(policy))\n";
+  const std::string policy =
+      "  unsigned long long policy;\n"
+      "  asm volatile(\"createpolicy.fractional.L2::evict_last.b64 %0, 1.0;\" : \"=l\"(policy));\n";
+  const std::string head = "__global__ void k(const float4* x, float* y, long long n) {\n";
+  std::vector<double> medians;
+  for (const std::string& code : {plain + head + loop, kept + head + policy + loop}) {
+    GpuRig fresh;
+    const int x = fresh.Buffer(BufferRole::kInput, Dtype::kFloat32, bytes / 4);
+    const int y = fresh.Buffer(BufferRole::kOutput, Dtype::kFloat32, 64);
+    fresh.Launch("k", {static_cast<uint32_t>(fresh.oracle().facts().sm_count) * 4, 1, 1},
+                 {512, 1, 1},
+                 {BufferArgument(x), BufferArgument(y),
+                  ScalarArgument(ParameterType::kInt64, int64_t{bytes / 16})});
+    ASSERT_EQ(Ending(fresh.Start(code)), "done");
+    medians.push_back(Median(DoneOf(fresh.Run(true, false, 21)).run_us));
+  }
+  fmt::print("cold read of 16 MiB: {:.2f} us, of lines kept on purpose {:.2f} us\n", medians[0],
+             medians[1]);
+  EXPECT_GT(medians[1], 0.9 * medians[0]);
 }
 
 TEST_F(CudaDevice, OracleAndRunnerTimeTheSameWorkAlike) {

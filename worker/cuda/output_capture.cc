@@ -1,58 +1,70 @@
 #include "worker/cuda/output_capture.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdio>
+#include <utility>
 
 namespace warpsmith {
+namespace {
 
-OutputCapture::OutputCapture() {
-  memory_ = memfd_create("candidate output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (memory_ < 0) return;
-  // A fixed size: a write beyond it fails, however wide a candidate's format makes a number.
-  if (ftruncate(memory_, kCapBytes) != 0 ||
-      fcntl(memory_, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0) {
-    close(memory_);
-    memory_ = -1;
+// Descriptor `target` becomes a copy of `source`; the old one is returned, or -1.
+int Redirect(int source, int target) {
+  const int old = fcntl(target, F_DUPFD_CLOEXEC, 3);
+  dup2(source, target);
+  return old;
+}
+
+void Restore(int old, int target) {
+  if (old < 0) {
+    close(target);
     return;
   }
+  dup2(old, target);
+  close(old);
+}
+
+}  // namespace
+
+OutputCapture::OutputCapture() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return;
   std::fflush(stdout);
   std::fflush(stderr);
-  saved_out_ = fcntl(1, F_DUPFD_CLOEXEC, 3);
-  saved_error_ = fcntl(2, F_DUPFD_CLOEXEC, 3);
-  dup2(memory_, 1);
-  dup2(memory_, 2);
+  saved_out_ = Redirect(ends[1], 1);
+  saved_error_ = Redirect(ends[1], 2);
+  close(ends[1]);
+  reader_ = std::jthread([this, from = ends[0]] { Drain(from); });
 }
 
 OutputCapture::~OutputCapture() { Finish(); }
 
+void OutputCapture::Drain(int from) {
+  std::array<char, 16 * 1024> chunk;
+  for (;;) {
+    const ssize_t got = read(from, chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    const size_t room = kCapBytes - text_.size();
+    cut_ = cut_ || static_cast<size_t>(got) > room;
+    text_.append(chunk.data(), std::min(static_cast<size_t>(got), room));
+  }
+  close(from);
+}
+
 std::string OutputCapture::Finish() {
-  if (memory_ < 0) return "";
+  if (!reader_.joinable()) return "";
   std::fflush(stdout);
   std::fflush(stderr);
-  std::clearerr(stdout);
-  if (saved_out_ >= 0) {
-    dup2(saved_out_, 1);
-    close(saved_out_);
-  } else {
-    close(1);
-  }
-  if (saved_error_ >= 0) {
-    dup2(saved_error_, 2);
-    close(saved_error_);
-  } else {
-    close(2);
-  }
-  const off_t written = lseek(memory_, 0, SEEK_CUR);
-  std::string text(written > 0 ? static_cast<size_t>(written) : 0, '\0');
-  const ssize_t got = text.empty() ? 0 : pread(memory_, text.data(), text.size(), 0);
-  text.resize(got > 0 ? static_cast<size_t>(got) : 0);
-  if (text.size() >= kCapBytes - 4096) text += "\n... (output cut)\n";
-  close(memory_);
-  memory_ = -1;
-  return text;
+  Restore(saved_out_, 1);  // closes the pipe's last writing ends: the reader comes to its end
+  Restore(saved_error_, 2);
+  reader_.join();
+  if (cut_) text_ += "\n... (output cut)\n";
+  return std::exchange(text_, "");
 }
 
 }  // namespace warpsmith
