@@ -44,8 +44,8 @@ class Trainer {
   // update.
   TrainerStep Step(std::span<const Trajectory> batch);
 
-  // One safetensors file that Load and every policy (policy/torch/grammar_policy.h) can read. Not
-  // atomic: write to a temporary name and rename. kExhausted: the disk is full.
+  // One safetensors file that Load and every policy (policy/torch/grammar_policy.h) can read: whole
+  // and durable, or not there. kExhausted: the disk is full.
   Status Save(const std::string& path) const;
 
   uint64_t steps() const;
