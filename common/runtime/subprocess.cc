@@ -53,7 +53,7 @@ struct ChildFailure {
 [[noreturn]] void RunChild(const SubprocessOptions& options, const Prepared& prepared,
                            pid_t parent) {
   const int report = prepared.report;
-  if (::setpgid(0, 0) != 0) Report(report, "setpgid");
+  if (options.own_group && ::setpgid(0, 0) != 0) Report(report, "setpgid");
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) Report(report, "prctl");
   if (::getppid() != parent) ::_exit(127);  // the parent died before the line above
 
@@ -159,6 +159,7 @@ Result<Subprocess> Subprocess::Start(const SubprocessOptions& options) {
 
   Subprocess child;
   child.pid_ = pid;
+  child.own_group_ = options.own_group;
   child.pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!child.pidfd_.valid())
     return Fail(ErrorCode::kInternal, std::string("pidfd_open: ") + std::strerror(errno));
@@ -181,6 +182,7 @@ Subprocess::Subprocess(Subprocess&& other) noexcept { *this = std::move(other); 
 
 Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
   std::swap(pid_, other.pid_);
+  std::swap(own_group_, other.own_group_);
   std::swap(pidfd_, other.pidfd_);
   std::swap(exit_, other.exit_);
   return *this;
@@ -197,7 +199,7 @@ bool Subprocess::running() { return pid_ >= 0 && !Wait(Duration{}); }
 // The leader has ended and is still a zombie, so that its group's number is not given to anyone
 // else: the moment to end what it left behind.
 void Subprocess::Reap() {
-  ::kill(-pid_, SIGKILL);
+  if (own_group_) ::kill(-pid_, SIGKILL);
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
@@ -213,7 +215,7 @@ std::optional<ExitReport> Subprocess::Wait(Duration timeout) {
 }
 
 void Subprocess::Signal(int signal) {
-  if (pid_ >= 0 && !exit_) ::kill(-pid_, signal);
+  if (pid_ >= 0 && !exit_) ::kill(own_group_ ? -pid_ : pid_, signal);
 }
 
 std::optional<ExitReport> Subprocess::Stop(Duration grace) {

@@ -24,6 +24,9 @@ struct SubprocessOptions {
   std::string directory;                   // empty: this process's
   std::string stdout_path;                 // empty: this process's; "/dev/null" to drop
   std::string stderr_path;
+  // False: it stays in this process's group, and Signal reaches it alone. For a process that is
+  // itself a sandboxed child: whoever ends its group ends this one too.
+  bool own_group = true;
   std::vector<int> cores;  // affinity; empty: inherit
 };
 
@@ -56,6 +59,7 @@ class Subprocess {
   void Reap();
 
   pid_t pid_ = -1;
+  bool own_group_ = true;
   UniqueFd pidfd_;
   std::optional<ExitReport> exit_;
 };

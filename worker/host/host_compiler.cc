@@ -89,8 +89,18 @@ Outcome Internal(std::string detail) {
   return Infrastructure{InfrastructureKind::kInternal, std::move(detail)};
 }
 
-ToolResult RunTool(std::vector<std::string> argv, const std::filesystem::path& folder, Duration limit) {
+struct Toolchain {
+  std::string gxx;
+  std::string linker;
+  std::filesystem::path share;
+  Duration limit;
+  bool own_group;
+};
+
+ToolResult RunTool(std::vector<std::string> argv, const std::filesystem::path& folder,
+                   const Toolchain& tools) {
   SubprocessOptions options;
+  options.own_group = tools.own_group;
   options.argv = std::move(argv);
   options.directory = folder;
   options.env = {{"LC_ALL", "C"}, {"TMPDIR", folder.string()}};
@@ -98,7 +108,7 @@ ToolResult RunTool(std::vector<std::string> argv, const std::filesystem::path& f
   options.stderr_path = folder / "log";
   auto started = Subprocess::Start(options);
   if (!started) return {false, "", Internal(started.error().message)};
-  const auto exit = started->Wait(limit);
+  const auto exit = started->Wait(tools.limit);
   if (!exit) {
     started->Stop(Duration::zero());
     return {false, "", Timeout{Stage::kCompile}};
@@ -231,13 +241,6 @@ bool UsesFibers(const ObjectFile& object) {
   });
 }
 
-struct Toolchain {
-  std::string gxx;
-  std::string linker;
-  std::filesystem::path share;
-  Duration limit;
-};
-
 CompileResult CompileUnit(const Toolchain& tools, const std::filesystem::path& folder, const std::string& text,
                           Plan plan) {
   const std::vector<std::string> names = KernelNames(plan);
@@ -249,7 +252,7 @@ CompileResult CompileUnit(const Toolchain& tools, const std::filesystem::path& f
   compile.insert(compile.end(), kCompilerFlags.begin(), kCompilerFlags.end());
   for (const char* include : {"shim", "include"}) compile.push_back("-I" + (tools.share / include).string());
   compile.insert(compile.end(), {"-c", std::string(kUnit), "-o", "unit.o"});
-  const ToolResult compiled = RunTool(std::move(compile), folder, tools.limit);
+  const ToolResult compiled = RunTool(std::move(compile), folder, tools);
   if (compiled.failure) return *compiled.failure;
   const std::string log = PublicCompilerLog(compiled.log, tools.share);
   if (!compiled.ok) return CompileError{log};
@@ -279,7 +282,7 @@ CompileResult CompileUnit(const Toolchain& tools, const std::filesystem::path& f
   }
   link.push_back((runtime / "shared_end.o").string());
   link.push_back((runtime / (UsesFibers(*object) ? "fibers.o" : "plain.o")).string());
-  const ToolResult linked = RunTool(std::move(link), folder, tools.limit);
+  const ToolResult linked = RunTool(std::move(link), folder, tools);
   if (linked.failure) return *linked.failure;
   if (!linked.ok) return CompileError{PublicCompilerLog(linked.log, tools.share)};
   auto executable = ReadFile(folder / "executable", kMaxExecutableBytes);
@@ -346,7 +349,8 @@ CompileReply HostCompiler::Compile(const CompileRequest& request) {
                                   options_.share.string()));
     auto folder = TempDirectory::Make("warpsmith-host-");
     if (!folder) return Infrastructure{InfrastructureKind::kDisk, folder.error().message};
-    return CompileUnit({gxx_, linker_, options_.share, options_.limit}, folder->path(), *text, std::move(*plan));
+    return CompileUnit({gxx_, linker_, options_.share, options_.limit, options_.own_group},
+                       folder->path(), *text, std::move(*plan));
   };
   CompileReply reply;
   reply.id = request.id;
