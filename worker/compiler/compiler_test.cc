@@ -105,7 +105,7 @@ TEST_P(CompilerChild, EndsWhenItIsToldRubbish) {
   EXPECT_NE(exit->status, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, CompilerChild, ::testing::Values(DeviceKind::kCuda),
+INSTANTIATE_TEST_SUITE_P(Devices, CompilerChild, ::testing::Values(DeviceKind::kCuda, DeviceKind::kHost),
                          [](const auto& device) { return std::string(ToString(device.param)); });
 
 }  // namespace

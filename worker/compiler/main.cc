@@ -11,6 +11,7 @@
 #include "common/runtime/log.h"
 #include "worker/compiler/serve.h"
 #include "worker/cuda/nvrtc_compiler.h"
+#include "worker/host/host_compiler.h"
 #include "worker/sandbox/sandbox.h"
 
 namespace warpsmith {
@@ -37,6 +38,8 @@ int Run(int fd, const std::string& temp, bool announce) {
                           {ProgramDirectory(), ShareDirectory(), CudaRoot()});
   // Made before the environment goes: they ask it where the toolkit is.
   KernelCompilers compilers;
+  compilers[DeviceKind::kHost] =
+      std::make_unique<HostCompiler>(HostCompilerOptions{.own_group = false});
   compilers[DeviceKind::kCuda] = std::make_unique<NvrtcCompiler>();
   EraseEnvironment(temp);
   if (chdir(temp.c_str()) != 0) {

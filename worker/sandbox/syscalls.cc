@@ -18,7 +18,7 @@ constexpr const char* kDenied[] = {
     // Network: what is open already (the socketpair to the parent) works on.
     "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4",
     // Other processes.
-    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_open",
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
     "pidfd_getfd", "pidfd_send_signal", "kcmp", "kill", "tkill", "tgkill", "rt_sigqueueinfo",
     "rt_tgsigqueueinfo", "setpriority", "sched_setscheduler", "sched_setparam", "sched_setattr",
     // Leaving the parent's group, which it kills as one.

@@ -61,7 +61,8 @@ std::string CheckReply(const CompileRequest& request, const CompileReply& reply)
   const auto& outcome = std::get<Outcome>(reply.result);
   bool may = std::holds_alternative<Rejected>(outcome) ||
              std::holds_alternative<CompileError>(outcome) ||
-             std::holds_alternative<ResourceError>(outcome) || IsInfrastructure(outcome);
+             std::holds_alternative<ResourceError>(outcome) || IsInfrastructure(outcome) ||
+             outcome == Outcome(Timeout{Stage::kCompile});
   return may ? "" : std::string("an outcome that no compiler can give: ") + OutcomeName(outcome);
 }
 
