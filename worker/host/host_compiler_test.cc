@@ -152,7 +152,8 @@ launches:
   - {kernel: "k<float, 3>", grid: "1", block: "1", args: "y, 1, 2, 3, 4"}
 */
 struct Big { float a[4]; };
-template <typename T, int N> __global__ void k(T* y, const T a, unsigned char b, __nv_bfloat16 c, bool d) { y[N] = a; }
+template <typename T, int N>
+__global__ void k(T* y, const T a, unsigned char b, __nv_bfloat16 c, bool d) { y[N] = a; }
 namespace ns { __global__ void plain(Big b) { __shared__ Big s[2]; s[0] = b; } }
 )");
   ASSERT_EQ(compiled.kernels.size(), 2u);

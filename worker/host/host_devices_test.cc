@@ -184,7 +184,9 @@ class HostRunner : public testing::Test {
   void SetUp() override {
     compiled_ = MustCompile(Candidate("k", "1", "1", "x, y", R"(
 __device__ int runs;
-__global__ void k(const float* x, float* y) { for (int i = 0; i < 1000; ++i) y[i] = x[i] + 1 + 0 * runs++; })"));
+__global__ void k(const float* x, float* y) {
+  for (int i = 0; i < 1000; ++i) y[i] = x[i] + 1 + 0 * runs++;
+})"));
     module_ = {compiled_.binary, compiled_.kernels, {}};
     module_.plan.buffers = {{"x", BufferRole::kInput, Dtype::kFloat32, {1000}, false},
                             {"y", BufferRole::kOutput, Dtype::kFloat32, {1000}, false}};

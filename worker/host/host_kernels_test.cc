@@ -95,8 +95,8 @@ __device__ float warpReduceMax(float v) {
   return __shfl_sync(FULL_MASK, v, 0);
 }
 template <int RowsPerBlock>
-__global__ void __launch_bounds__(32 * RowsPerBlock) softmax_warp(const float* __restrict__ x, float* __restrict__ y,
-                                                                  int rows, int cols) {
+__global__ void __launch_bounds__(32 * RowsPerBlock)
+    softmax_warp(const float* __restrict__ x, float* __restrict__ y, int rows, int cols) {
   const int row = blockIdx.x * RowsPerBlock + threadIdx.y;
   if (row >= rows) return;
   float top = -FLT_MAX;
@@ -105,7 +105,8 @@ __global__ void __launch_bounds__(32 * RowsPerBlock) softmax_warp(const float* _
   float sum = 0.f;
   for (int c = threadIdx.x; c < cols; c += warpSize) sum += __expf(x[row * cols + c] - top);
   sum = warp_reduce_sum(sum);
-  for (int c = threadIdx.x; c < cols; c += warpSize) y[row * cols + c] = __fdividef(__expf(x[row * cols + c] - top), sum);
+  for (int c = threadIdx.x; c < cols; c += warpSize)
+    y[row * cols + c] = __fdividef(__expf(x[row * cols + c] - top), sum);
 })")));
   ExpectNear(lane.Floats("y"), Softmax(x, 10, 77), 1e-5f);
 }
@@ -194,7 +195,8 @@ __global__ void rms_norm(const __nv_bfloat16* __restrict__ x, const __nv_bfloat1
   for (int c = threadIdx.x * 8; c < cols; c += 32 * 8) {
     auto v = load_vec<8>(x + c);
     const auto g = load_nc<8>(w + c);
-    for (int i = 0; i < 8; ++i) v[i] = from_float<__nv_bfloat16>(to_float(v[i]) * scale * to_float(g[i]));
+    for (int i = 0; i < 8; ++i)
+      v[i] = from_float<__nv_bfloat16>(to_float(v[i]) * scale * to_float(g[i]));
     store_cs(y + c, v);
   }
 })")));
@@ -222,7 +224,8 @@ zero: [y]
 */
 __global__ void total(const float* x, float* y, int n) {
   float sum = 0;
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += x[i];
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    sum += x[i];
   sum = block_reduce_sum(sum);
   if (threadIdx.x == 0) atomicAdd(y, sum);
 })",
@@ -487,7 +490,9 @@ TEST(HostKernels, MixedTypesMathAndConstants) {
 __constant__ float table[3] = {1.5f, 2.5f, 3.5f};
 __device__ int counter = 7;
 struct Pair { float a, b; __device__ Pair(float x, float y) : a(x), b(y) {} };
-__device__ __forceinline__ float3 operator*(float3 v, float s) { return make_float3(v.x * s, v.y * s, v.z * s); }
+__device__ __forceinline__ float3 operator*(float3 v, float s) {
+  return make_float3(v.x * s, v.y * s, v.z * s);
+}
 __global__ void probe(double* y) {
   y[0] = max(1, 2.5f) + min(3u, 2);
   y[1] = exp(1.0f) == expf(1.0f);
@@ -495,7 +500,8 @@ __global__ void probe(double* y) {
   y[3] = std::max(3, 4) + pow(2.0f, 3) + abs(-2.5f) + abs(-3);
   y[4] = M_PI;
   y[5] = table[2] + counter;
-  y[6] = __int_as_float(__float_as_int(1.25f)) + __float2int_rn(2.5f) + __popc(0xff) + __clz(1) + __ffs(8);
+  y[6] = __int_as_float(__float_as_int(1.25f)) + __float2int_rn(2.5f) + __popc(0xff);
+  y[6] += __clz(1) + __ffs(8);
   const float4 v = make_float4(1, 2, 3, 4);
   y[7] = v.x + v.y * v.z + v.w;
   y[8] = (make_float3(1, 2, 3) * 2).z + Pair(1, 2).b;
@@ -522,7 +528,8 @@ TEST(HostKernels, ScalarsArriveInTheParametersTypes) {
   TestLane lane;
   lane.Dim("n", 5).Scalar("f", Dtype::kFloat32, 0.1).Output("y", Dtype::kFloat64, 5);
   MustRun(lane.Run(Candidate("scalars", "1", "1", "y, n, n, n * 3, f, f, 1", R"(
-__global__ void scalars(double* y, short a, unsigned long long b, long c, float d, const double e, bool g) {
+__global__ void scalars(double* y, short a, unsigned long long b, long c, float d, const double e,
+                        bool g) {
   y[0] = a; y[1] = b; y[2] = c; y[3] = d; y[4] = e + g;
 })")));
   const auto y = lane.Get<double>("y");
