@@ -348,6 +348,10 @@ TEST(Oracle, WhatARunnerMayReportIsTaken) {
   EXPECT_EQ(oracle.Label(Failing(DeviceFault{"illegal address"})), "device_fault(illegal address)");
   EXPECT_EQ(oracle.discarded().size(), 1u) << "after a fault the runner is replaced";
   EXPECT_EQ(oracle.reply().log, "printed\n");
+  EXPECT_EQ(oracle.Label(Failing(Timeout{Stage::kProfile})), "timeout(verify)");
+  EXPECT_EQ(oracle.Label(Failing(ResourceError{"stack"})), "resource_error");
+  EXPECT_EQ(oracle.Label(Failing(Infrastructure{InfrastructureKind::kDriver, "gone"})),
+            "infrastructure(driver)");
 }
 
 TEST(Oracle, UnevenRunsOfABlockAreAViolation) {
