@@ -39,7 +39,11 @@ Ending WhyNot(const Measurement& measurement) {
     case Validity::kThrottled: break;
   }
   return Infrastructure{InfrastructureKind::kTooNoisy,
-                        label + ": the measurement is " + ToString(measurement.validity)};
+                        label + ": " + ToString(measurement.validity) + ": " +
+                            std::to_string(measurement.candidate_block_us.size()) +
+                            " blocks count, spread " + SpreadText(measurement.candidate_block_us) +
+                            " of the candidate, " + SpreadText(measurement.baseline_block_us) +
+                            " of the baseline"};
 }
 
 }  // namespace

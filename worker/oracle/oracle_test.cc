@@ -334,7 +334,7 @@ TEST(Oracle, MoreTimesThanRunsAreNonsense) {
   FakeBehaviour behaviour = Claiming(10);
   behaviour.tongue = [](const ToRunner& message, std::string honest) -> std::optional<std::string> {
     const auto* run = std::get_if<RunPlan>(&message);
-    if (run == nullptr || !run->timed) return honest;
+    if (run == nullptr || run->sets.empty() || !run->timed) return honest;
     return Encode(FromRunner(Done{.run_us = std::vector<double>(run->sets.size() + 1, 1.0)}));
   };
   EXPECT_THAT(oracle.Label(behaviour, Depth::kScreen), HasSubstr("3 times for 2 timed runs"));
