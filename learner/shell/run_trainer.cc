@@ -39,7 +39,12 @@ Result<OpenedRun> RunTrainer::Open() {
     Checkpoint first{.run = order_.run, .version = {incarnation_, 0}, .spec_sha256 = spec_sha256_};
     RETURN_IF_ERROR(folder.Write(first, trainer.save, std::nullopt));
   } else {
-    RETURN_IF_ERROR(trainer.load(folder.WeightsPath(folder.newest()->version)));
+    const auto weights = folder.WeightsPath(folder.newest()->version);
+    if (auto loaded = trainer.load(weights); !loaded)  // whole, and yet of no use to this program
+      return Fail(ErrorCode::kInvalidInput, loaded.error().message +
+                                                "; to train this run from its "
+                                                "start, stop the learner and remove " +
+                                                path_.string());
     const PolicyVersion found = folder.newest()->version;
     if (found.incarnation != incarnation_) {
       TrainedLine line(found, folder.newest()->ancestors);
