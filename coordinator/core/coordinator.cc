@@ -25,7 +25,7 @@ Coordinator::Coordinator(CoordinatorSettings settings, Snapshot snapshot, TimePo
   for (const JobSnapshot& stored : snapshot.jobs) {
     Job& job = jobs_.Restore(stored, now);
     if (const RolloutPlan* rollout = job.rollout()) {
-      runs_.at(rollout->run).Resume(job.missing);
+      runs_.at(rollout->run).Resume(rollout->group, job.missing);
       jobs_.SetDeadline(job, now + settings_.group_deadline);
     }
     if (job.state == JobState::kLeased)
@@ -77,19 +77,19 @@ void Coordinator::On(TimePoint now, Stored& event) {
 
 void Coordinator::On(TimePoint, StoreHealth& event) {
   if (event.ok != store_.ok)
-    Log(event.ok ? "store_recovered" : "store_failed problem=\"" + event.problem + "\"", !event.ok);
+    event.ok ? Note("store_recovered", {}) : Warn("store_failed", {{"why", event.problem}});
   store_ = std::move(event);
 }
 
 void Coordinator::On(TimePoint, RedisHealth& event) {
   if (event.ok != redis_.ok)
-    Log(event.ok ? "redis_recovered" : "redis_failed problem=\"" + event.problem + "\"", !event.ok);
+    event.ok ? Note("redis_recovered", {}) : Warn("redis_failed", {{"why", event.problem}});
   redis_ = std::move(event);
 }
 
 void Coordinator::On(TimePoint now, TimePassed&) {
   for (const WorkerId& id : workers_.Dead(now)) {
-    Log("worker_dead worker=" + id.value(), true);
+    Warn("worker_dead", {{"worker", id.value()}});
     workers_.Remove(id);
     for (JobId job : leases_.Of(id)) FailAttempt(now, *jobs_.Find(job), "worker lost: silent");
   }
@@ -137,10 +137,10 @@ void Coordinator::FailAttempt(TimePoint now, Job& job, const std::string& why) {
   leases_.Release(job.id);
   job.failures = job.progressed ? 0 : job.failures + 1;
   job.problem = why;
-  Log("attempt_failed job=" + std::to_string(job.id.value()) +
-          " attempt=" + std::to_string(job.attempt) + " failures=" + std::to_string(job.failures) +
-          " why=\"" + why + "\"",
-      true);
+  Warn("attempt_failed", {{"job", std::to_string(job.id.value())},
+                          {"attempt", std::to_string(job.attempt)},
+                          {"failures", std::to_string(job.failures)},
+                          {"why", why}});
   if (job.failures >= settings_.max_failures) {
     GiveUp(now, job, why);
     return;
@@ -159,9 +159,9 @@ void Coordinator::GiveUp(TimePoint now, Job& job, const std::string& why) {
   const RolloutPlan* rollout = job.rollout();
   job.masked = int64_t{job.missing} * (rollout != nullptr ? rollout->turns : 1);
   job.problem = "given up after " + std::to_string(job.attempt) + " attempts: " + why;
-  Log("job_given_up job=" + std::to_string(job.id.value()) +
-          " masked_evaluations=" + std::to_string(job.masked) + " why=\"" + why + "\"",
-      true);
+  Warn("job_given_up", {{"job", std::to_string(job.id.value())},
+                        {"masked_evaluations", std::to_string(job.masked)},
+                        {"why", why}});
   if (rollout != nullptr) runs_.at(rollout->run).GiveUp(job.missing, job.masked);
   job.missing = 0;
   FinishJob(now, job);
@@ -174,7 +174,7 @@ void Coordinator::FinishJob(TimePoint now, Job& job) {
   Durably(JobEndStored{job.id});
   if (const RolloutPlan* rollout = job.rollout()) {
     TrainingRun& run = runs_.at(rollout->run);
-    run.GroupEnded();
+    run.GroupEnded(rollout->group);
     SettleRun(now, run);
   }
 }
@@ -187,8 +187,8 @@ void Coordinator::SettleRun(TimePoint now, TrainingRun& run) {
     }
     run.SetState(RunState::kFinishing);
     Put(run.Change());
-    Log("run_finishing run=" + std::to_string(run.id().value()) +
-        " end_seq=" + std::to_string(run.ledger.end()));
+    Note("run_finishing", {{"run", std::to_string(run.id().value())},
+                           {"end_seq", std::to_string(run.ledger.end())}});
     learner_.Talk(run.id()).told.reset();
     TellLearner(now, run);
   }
@@ -202,7 +202,7 @@ void Coordinator::EndRun(TimePoint now, TrainingRun& run, RunState state,
                          const std::string& problem) {
   run.SetState(state, WallMs(now), problem);
   Put(run.Change());
-  Log("run_ended run=" + std::to_string(run.id().value()) + " state=" + ToString(state));
+  Note("run_ended", {{"run", std::to_string(run.id().value())}, {"state", ToString(state)}});
   Durably(RunEndStored{run.id()});
 }
 

@@ -154,7 +154,13 @@ class Coordinator {
   void Durably(AfterStored action) { after_.push_back(std::move(action)); }
   void Perform(TimePoint now, AfterStored action);
   void Flush(TimePoint now);
-  void Log(std::string text, bool warning = false) { Emit(LogLine{warning, std::move(text)}); }
+  using Fields = std::vector<std::pair<std::string, std::string>>;
+  void Note(std::string event, Fields fields) {
+    Emit(LogLine{false, std::move(event), std::move(fields)});
+  }
+  void Warn(std::string event, Fields fields) {
+    Emit(LogLine{true, std::move(event), std::move(fields)});
+  }
 
   TrainingRun* FindRun(RunId id);
   int64_t WallMs(TimePoint now) const;

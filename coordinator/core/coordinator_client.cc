@@ -32,7 +32,7 @@ std::optional<ClientReply> Coordinator::AnswerTo(TimePoint now, const ClientAske
   TrainingRun& run = runs_.emplace(id, TrainingRun(added)).first->second;
   Put(added);
   Put(run.Change());
-  Log("run_accepted run=" + std::to_string(id.value()) + " name=\"" + run.spec().name + "\"");
+  Note("run_accepted", {{"run", std::to_string(id.value())}, {"name", run.spec().name}});
   if (run.learns() && !learner_.peer().empty()) {
     ForkLine(run, {});
     OpenStreamOf(run);
@@ -64,7 +64,7 @@ std::optional<ClientReply> Coordinator::AnswerTo(TimePoint now, const ClientAske
       run->GiveUp(job.missing, 0);
       job.problem = "its run was cancelled";
       jobs_.Cancel(job);
-      run->GroupEnded();
+      run->GroupEnded(job.rollout()->group);
       Put(job.Change());
       Durably(JobEndStored{id});
     }

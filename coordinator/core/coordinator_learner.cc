@@ -50,8 +50,8 @@ void Coordinator::OnRegisterLearner(TimePoint now, const std::string& peer,
     case LearnerSession::Standing::kUnknown: {
       const LearnerRegistered registered = learner_.Admit(peer, now);
       Put(registered);
-      Log("learner_registered peer=" + peer +
-          " incarnation=" + std::to_string(registered.incarnation));
+      Note("learner_registered",
+           {{"peer", peer}, {"incarnation", std::to_string(registered.incarnation)}});
       for (auto& [id, run] : runs_) {
         if (!run.live() || !run.learns()) continue;
         const auto state = std::find_if(message.runs.begin(), message.runs.end(),
@@ -79,9 +79,10 @@ void Coordinator::ResumeRun(TrainingRun& run, const LearnerRunState& state) {
   for (const auto& mark : resumed.consumed) Put(mark);
   for (const auto& mark : resumed.undone) Put(mark);
   ForkLine(run, state.version);
-  Log("run_resumed run=" + std::to_string(run.id().value()) +
-      " version=" + ToString(state.version) + " consumed=" + std::to_string(run.ledger.consumed()) +
-      " undone=" + std::to_string(resumed.undone.size()));
+  Note("run_resumed", {{"run", std::to_string(run.id().value())},
+                       {"version", ToString(state.version)},
+                       {"consumed", std::to_string(run.ledger.consumed())},
+                       {"undone", std::to_string(resumed.undone.size())}});
 }
 
 void Coordinator::ForkLine(TrainingRun& run, const PolicyVersion& from) {
@@ -122,9 +123,9 @@ void Coordinator::OnLearner(TimePoint now, WeightsAnnouncement& message) {
   auto& talk = learner_.Talk(message.run);
   talk.confirmed = true;
   if (message.version.incarnation != learner_.incarnation()) {
-    Log("announcement_refused run=" + std::to_string(message.run.value()) + " version=" +
-            ToString(message.version) + " incarnation=" + std::to_string(learner_.incarnation()),
-        true);
+    Warn("announcement_refused", {{"run", std::to_string(message.run.value())},
+                                  {"version", ToString(message.version)},
+                                  {"incarnation", std::to_string(learner_.incarnation())}});
     return;
   }
   if (talk.weights && message.version < talk.weights->version) return;  // late
@@ -149,9 +150,9 @@ void Coordinator::OnLearner(TimePoint now, CheckpointDurable& message) {
   const int64_t errors = run->ledger.errors();
   const auto marks = run->ledger.Consume(message);
   if (run->ledger.errors() != errors)
-    Log("consumed_twice run=" + std::to_string(message.run.value()) + " version=" +
-            ToString(message.version) + " places=" + std::to_string(run->ledger.errors() - errors),
-        true);
+    Warn("consumed_twice", {{"run", std::to_string(message.run.value())},
+                            {"version", ToString(message.version)},
+                            {"places", std::to_string(run->ledger.errors() - errors)}});
   run->line.Advance(message.version);
   const RunId id = message.run;
   const uint64_t below = std::min(message.watermark.below, run->ledger.base());

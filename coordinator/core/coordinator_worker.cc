@@ -6,10 +6,6 @@
 namespace warpsmith {
 namespace {
 
-std::string Name(const WorkerId& id, const RegisterWorker& offer) {
-  return "worker=" + id.value() + " name=\"" + offer.name + "\"";
-}
-
 // What a well-behaved worker cannot send; a broken one must not break the run.
 bool Plausible(const Trajectory& trajectory, const RolloutPlan& plan) {
   return trajectory.task == plan.task && trajectory.id.episode < plan.episodes &&
@@ -35,15 +31,17 @@ void Coordinator::On(TimePoint now, WorkerSaid& event) {
 
 void Coordinator::OnRegister(TimePoint now, const WorkerId& id, RegisterWorker offer) {
   if (offer.protocol_version != kProtocolVersion) {
-    Log("worker_refused " + Name(id, offer) + " protocol=" + std::to_string(offer.protocol_version),
-        true);
+    Warn("worker_refused", {{"worker", id.value()},
+                            {"name", offer.name},
+                            {"protocol", std::to_string(offer.protocol_version)}});
     Emit(SendWorker{
         id, Refused{"this coordinator speaks protocol version " + std::to_string(kProtocolVersion) +
                     ", the worker " + std::to_string(offer.protocol_version) +
                     ": install the same release on both"}});
     return;
   }
-  if (workers_.Find(id) == nullptr) Log("worker_registered " + Name(id, offer));
+  if (workers_.Find(id) == nullptr)
+    Note("worker_registered", {{"worker", id.value()}, {"name", offer.name}});
   Worker& worker = workers_.Register(id, std::move(offer), now);
   WelcomeWorker welcome{epoch_, settings_.heartbeat, settings_.lease, {}};
   for (const HeldLease& held : worker.offer.held)
@@ -71,7 +69,7 @@ std::optional<HeldLease> Coordinator::Adopt(TimePoint now, const WorkerId& id,
   leases_.Grant(job->id, fence, id, 0);
   leases_.Begin(job->id, fence, now);
   Put(job->Change());
-  Log("lease_adopted job=" + std::to_string(job->id.value()) + " worker=" + id.value());
+  Note("lease_adopted", {{"job", std::to_string(job->id.value())}, {"worker", id.value()}});
   return HeldLease{job->id, fence};
 }
 
@@ -94,8 +92,8 @@ void Coordinator::OnWorker(TimePoint now, Worker& worker, TrajectoryResult& mess
   Job* job = jobs_.FindGroup(trajectory.id.run, trajectory.id.group);
   if (job == nullptr || job->ended()) return;  // the group has ended without it
   if (!Plausible(trajectory, *job->rollout())) {
-    Log("result_refused worker=" + worker.id.value() + " trajectory=" + ToString(trajectory.id),
-        true);
+    Warn("result_refused",
+         {{"worker", worker.id.value()}, {"job", std::to_string(job->id.value())}});
     return;
   }
   const uint32_t episode = trajectory.id.episode;
@@ -114,8 +112,8 @@ void Coordinator::OnWorker(TimePoint now, Worker& worker, EvaluationResult& mess
   Job* job = jobs_.Find(message.job);
   if (job == nullptr || job->ended() || job->evaluation() == nullptr) return;
   if (message.index >= job->done.size()) {
-    Log("result_refused worker=" + worker.id.value() + " job=" + std::to_string(job->id.value()),
-        true);
+    Warn("result_refused",
+         {{"worker", worker.id.value()}, {"job", std::to_string(job->id.value())}});
     return;
   }
   if (job->done[message.index]) return;
@@ -160,7 +158,7 @@ void Coordinator::OnWorker(TimePoint, Worker& worker, WeightsInUse& message) {
 }
 
 void Coordinator::OnWorker(TimePoint, Worker& worker, Leaving&) {
-  if (!worker.leaving) Log("worker_leaving " + Name(worker.id, worker.offer));
+  if (!worker.leaving) Note("worker_leaving", {{"worker", worker.id.value()}});
   worker.leaving = true;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -93,10 +94,11 @@ struct TrimStream {
 struct CloseStream {
   RunId run;
 };
-// For the log: "event key=value ...".
+// For the log.
 struct LogLine {
   bool warning = false;
-  std::string text;
+  std::string event;
+  std::vector<std::pair<std::string, std::string>> fields;
 };
 
 using Effect = std::variant<StoreRecords, SendWorker, SendLearner, AnswerClient, QueryStore,

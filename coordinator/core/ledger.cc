@@ -14,6 +14,7 @@ Ledger::Ledger(std::vector<LedgerEntry> entries) : entries_(std::move(entries)) 
 
 uint64_t Ledger::Append(const Trajectory& trajectory) {
   LedgerEntry entry;
+  entry.group = trajectory.id.group;
   entry.oldest = trajectory.OldestVersion();
   entry.rewarded = std::any_of(trajectory.turns.begin(), trajectory.turns.end(),
                                [](const Turn& t) { return IsRewarded(t.evaluation.outcome); });
@@ -70,12 +71,18 @@ Ledger::Resumed Ledger::Resume(RunId run, const TrainingWatermark& watermark,
   return resumed;
 }
 
-int64_t Ledger::Usable(const PolicyLine& line, int staleness) const {
-  return std::count_if(unconsumed_.begin(), unconsumed_.end(), [&](uint64_t seq) {
+int64_t Ledger::Usable(const VersionLine& line, int staleness,
+                       const std::set<GroupId>& live) const {
+  std::map<GroupId, int64_t> usable;
+  for (uint64_t seq : unconsumed_) {
     const LedgerEntry& entry = entries_[seq];
     const auto lag = line.Lag(entry.oldest);
-    return entry.rewarded && lag && *lag <= static_cast<uint64_t>(staleness);
-  });
+    if (entry.rewarded && lag && *lag <= static_cast<uint64_t>(staleness)) ++usable[entry.group];
+  }
+  int64_t sum = 0;
+  for (const auto& [group, count] : usable)
+    if (count > 1 || live.contains(group)) sum += count;
+  return sum;
 }
 
 }  // namespace warpsmith

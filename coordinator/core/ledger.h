@@ -4,13 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
 #include <vector>
 
 #include "common/model/learner_protocol.h"
-#include "coordinator/core/policy_line.h"
 #include "coordinator/core/record.h"
+#include "coordinator/core/version_line.h"
 
 namespace warpsmith {
 
@@ -39,8 +40,9 @@ class Ledger {
   // Everything below is consumed.
   uint64_t base() const { return unconsumed_.empty() ? end() : *unconsumed_.begin(); }
   bool drained() const { return unconsumed_.empty(); }
-  // Not consumed, with a reward, and within `staleness` steps of the line's newest version.
-  int64_t Usable(const PolicyLine& line, int staleness) const;
+  // Not consumed, with a reward, within `staleness` steps of the line's newest version, and not the
+  // only one of a group that is no longer `live` (an episode without a peer has no advantage).
+  int64_t Usable(const VersionLine& line, int staleness, const std::set<GroupId>& live) const;
 
   int64_t consumed() const { return static_cast<int64_t>(end() - unconsumed_.size()); }
   int64_t count(Fate fate) const { return counts_[static_cast<size_t>(fate)]; }

@@ -85,7 +85,7 @@ TEST_F(LedgerTest, AWatermarkBeforeItsReportMarksWithoutAFateAndTheReportFillsIt
 }
 
 TEST_F(LedgerTest, TooOldOffTheLineAndUnrewardedTrajectoriesAreNotUsable) {
-  PolicyLine line;
+  VersionLine line;
   line.Fork({}, 1);
   line.Advance({1, 3});
   Ledger mixed;
@@ -93,10 +93,20 @@ TEST_F(LedgerTest, TooOldOffTheLineAndUnrewardedTrajectoriesAreNotUsable) {
   mixed.Append(Sampled({1, 1}));
   mixed.Append(Sampled({1, 3}, Infrastructure{}));
   mixed.Append(Sampled({0, 5}));
-  EXPECT_EQ(mixed.Usable(line, 2), 2);
-  EXPECT_EQ(mixed.Usable(line, 1), 1);
+  EXPECT_EQ(mixed.Usable(line, 2, {GroupId(0)}), 2);
+  EXPECT_EQ(mixed.Usable(line, 1, {GroupId(0)}), 1);
   mixed.Consume(Checkpoint({1, 4}, {{0, Fate::kTrained}}));
-  EXPECT_EQ(mixed.Usable(line, 2), 1);
+  EXPECT_EQ(mixed.Usable(line, 2, {GroupId(0)}), 1);
+}
+
+TEST_F(LedgerTest, AnEpisodeLeftWithoutPeersIsNotUsableForNoLearnerCanWaitForIt) {
+  VersionLine line;
+  Ledger single;
+  single.Append(Sampled({}));
+  EXPECT_EQ(single.Usable(line, 1, {GroupId(0)}), 1) << "its peers still run";
+  EXPECT_EQ(single.Usable(line, 1, {}), 0);
+  single.Append(Sampled({}));
+  EXPECT_EQ(single.Usable(line, 1, {}), 2);
 }
 
 TEST_F(LedgerTest, IsTheSameAfterARestart) {

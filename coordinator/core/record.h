@@ -120,6 +120,7 @@ using Record = std::variant<RunAdded, RunChanged, JobAdded, JobChanged, Trajecto
 
 // What stays in memory of an accepted trajectory.
 struct LedgerEntry {
+  GroupId group;
   PolicyVersion oldest;   // version that any turn was sampled with
   bool rewarded = false;  // some turn has a reward
   bool consumed = false;

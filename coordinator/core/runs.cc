@@ -38,7 +38,7 @@ int64_t TrainingRun::Capacity() const {
   if (!learns()) return std::numeric_limits<int64_t>::max();
   const Algorithm& algorithm = spec().algorithm;
   return (int64_t{algorithm.staleness} + 1) * algorithm.batch_episodes -
-         (running_episodes_ + ledger.Usable(line, algorithm.staleness));
+         (running_episodes_ + ledger.Usable(line, algorithm.staleness, live_groups_));
 }
 
 std::optional<GroupPlan> TrainingRun::NextGroup(DeviceKind kind) const {
@@ -53,9 +53,10 @@ std::optional<GroupPlan> TrainingRun::NextGroup(DeviceKind kind) const {
   const int64_t capacity = Capacity();
   if (capacity < episodes) {
     // A whole group does not fit. It will once something is consumed, unless nothing runs: then the
-    // learner may be waiting for just these episodes, and a smaller group keeps both going.
+    // learner may be waiting for just these episodes, and a smaller group keeps both going. Of two,
+    // because an episode without a peer has no advantage and is not waited for.
     if (capacity <= 0 || running_episodes_ > 0) return std::nullopt;
-    episodes = capacity;
+    episodes = std::min(episodes, std::max<int64_t>(capacity, 2));
   }
   const int64_t left = spec().budget_evaluations - changed_.admitted_evaluations;
   if (left < plan.turns) {
@@ -82,12 +83,12 @@ void TrainingRun::Admit(const GroupPlan& plan, DeviceKind kind) {
   changed_.device = ToString(kind);
   CHECK(changed_.admitted_evaluations <= spec().budget_evaluations, "a budget is never overdrawn");
   running_episodes_ += plan.episodes;
-  ++live_groups_;
+  live_groups_.insert(plan.group);
 }
 
-void TrainingRun::Resume(uint32_t missing_episodes) {
+void TrainingRun::Resume(GroupId group, uint32_t missing_episodes) {
   running_episodes_ += missing_episodes;
-  ++live_groups_;
+  live_groups_.insert(group);
 }
 
 std::optional<uint64_t> TrainingRun::Accept(const Trajectory& trajectory) {

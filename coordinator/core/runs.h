@@ -8,13 +8,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "common/model/client_protocol.h"
 #include "coordinator/core/ledger.h"
-#include "coordinator/core/policy_line.h"
 #include "coordinator/core/record.h"
+#include "coordinator/core/version_line.h"
 
 namespace warpsmith {
 
@@ -54,13 +55,13 @@ class TrainingRun {
   void Admit(const GroupPlan& plan, DeviceKind kind);
 
   // A live group of the store, after a restart.
-  void Resume(uint32_t missing_episodes);
+  void Resume(GroupId group, uint32_t missing_episodes);
   // Counts the turns; the trajectory's place in the stream, of a run that learns.
   std::optional<uint64_t> Accept(const Trajectory& trajectory);
   // Episodes that ended otherwise: given up or cancelled.
   void GiveUp(uint32_t episodes, int64_t masked_evaluations);
-  void GroupEnded() { --live_groups_; }
-  int64_t live_groups() const { return live_groups_; }
+  void GroupEnded(GroupId group) { live_groups_.erase(group); }
+  size_t live_groups() const { return live_groups_.size(); }
   int64_t running_episodes() const { return running_episodes_; }
 
   void SetState(RunState state, int64_t ended_at_ms = 0, std::string problem = "");
@@ -69,7 +70,7 @@ class TrainingRun {
   RunStatus Status() const;
 
   Ledger ledger;
-  PolicyLine line;
+  VersionLine line;
 
  private:
   std::vector<const Task*> TrainTasks(DeviceKind kind) const;
@@ -78,7 +79,7 @@ class TrainingRun {
   RunChanged changed_;
   RunCounters counters_;
   int64_t running_episodes_ = 0;
-  int64_t live_groups_ = 0;
+  std::set<GroupId> live_groups_;
 };
 
 }  // namespace warpsmith

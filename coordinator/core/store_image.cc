@@ -14,6 +14,7 @@ void StoreImage::On(const RunAdded& record) {
   StoredRun& run = runs_[record.run];
   CHECK(run.added.run == RunId{}, "a run is added once");
   run.added = record;
+  run.changed.run = record.run;
 }
 
 void StoreImage::On(const RunChanged& record) { runs_.at(record.run).changed = record; }
@@ -41,6 +42,7 @@ void StoreImage::On(const TrajectoryAccepted& record) {
   CHECK(*record.publish_seq == run.stream.size(), "a stream has no gap");
   run.stream.push_back(id);
   LedgerEntry entry;
+  entry.group = id.group;
   entry.oldest = record.trajectory.OldestVersion();
   entry.rewarded =
       std::any_of(record.trajectory.turns.begin(), record.trajectory.turns.end(),

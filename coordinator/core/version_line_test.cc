@@ -1,12 +1,12 @@
-#include "coordinator/core/policy_line.h"
+#include "coordinator/core/version_line.h"
 
 #include <gtest/gtest.h>
 
 namespace warpsmith {
 namespace {
 
-TEST(PolicyLine, VersionsAreSoManyStepsBehindTheNewest) {
-  PolicyLine line;
+TEST(VersionLine, VersionsAreSoManyStepsBehindTheNewest) {
+  VersionLine line;
   line.Fork({}, 1);
   line.Advance({1, 3});
   EXPECT_EQ(line.Lag({1, 3}), 0u);
@@ -14,8 +14,8 @@ TEST(PolicyLine, VersionsAreSoManyStepsBehindTheNewest) {
   EXPECT_EQ(line.Lag({0, 0}), 3u);
 }
 
-TEST(PolicyLine, StepsAfterTheCheckpointThatALearnerGoesOnFromAreOffTheLine) {
-  PolicyLine line;
+TEST(VersionLine, StepsAfterTheCheckpointThatALearnerGoesOnFromAreOffTheLine) {
+  VersionLine line;
   line.Fork({}, 1);
   line.Advance({1, 7});
   line.Fork({1, 5}, 2);
@@ -26,8 +26,8 @@ TEST(PolicyLine, StepsAfterTheCheckpointThatALearnerGoesOnFromAreOffTheLine) {
   EXPECT_FALSE(line.Lag({1, 6}).has_value());
 }
 
-TEST(PolicyLine, AnIncarnationThatLeftNoCheckpointWasNeverOnTheLine) {
-  PolicyLine line;
+TEST(VersionLine, AnIncarnationThatLeftNoCheckpointWasNeverOnTheLine) {
+  VersionLine line;
   line.Fork({}, 1);
   line.Advance({1, 4});
   line.Fork({1, 4}, 2);
@@ -38,14 +38,14 @@ TEST(PolicyLine, AnIncarnationThatLeftNoCheckpointWasNeverOnTheLine) {
   EXPECT_EQ(line.Lag({1, 4}), 0u);
 }
 
-TEST(PolicyLine, NothingOfTheFutureIsOnTheLine) {
-  PolicyLine line;
+TEST(VersionLine, NothingOfTheFutureIsOnTheLine) {
+  VersionLine line;
   line.Fork({}, 1);
   EXPECT_FALSE(line.Lag({2, 0}).has_value());
 }
 
-TEST(PolicyLine, TheNewestVersionNeverDecreases) {
-  PolicyLine line;
+TEST(VersionLine, TheNewestVersionNeverDecreases) {
+  VersionLine line;
   line.Fork({}, 2);
   line.Advance({2, 5});
   line.Advance({2, 4});
@@ -55,8 +55,8 @@ TEST(PolicyLine, TheNewestVersionNeverDecreases) {
   EXPECT_EQ(line.newest(), (PolicyVersion{2, 5}));
 }
 
-TEST(PolicyLine, ANewLearnerDemandsItsOwnWeightsOnceAnythingWasTrained) {
-  PolicyLine line;
+TEST(VersionLine, ANewLearnerDemandsItsOwnWeightsOnceAnythingWasTrained) {
+  VersionLine line;
   line.Fork({}, 1);
   EXPECT_EQ(line.required(), PolicyVersion{});  // every worker has the start
   line.Advance({1, 2});

@@ -1,10 +1,10 @@
-#include "coordinator/core/policy_line.h"
+#include "coordinator/core/version_line.h"
 
 #include <algorithm>
 
 namespace warpsmith {
 
-void PolicyLine::Fork(const PolicyVersion& from, uint64_t incarnation) {
+void VersionLine::Fork(const PolicyVersion& from, uint64_t incarnation) {
   if (incarnation <= incarnation_) return;
   for (uint64_t i = from.incarnation + 1; i < incarnation; ++i) ended_[i] = std::nullopt;
   ended_[from.incarnation] = from.step;
@@ -15,14 +15,14 @@ void PolicyLine::Fork(const PolicyVersion& from, uint64_t incarnation) {
   newest_ = std::max(newest_, from);
 }
 
-void PolicyLine::Advance(const PolicyVersion& version) {
+void VersionLine::Advance(const PolicyVersion& version) {
   if (version.incarnation != incarnation_ || version <= newest_) return;
   newest_ = version;
   required_ = version;
   head_step_ = version.step;
 }
 
-std::optional<uint64_t> PolicyLine::Lag(const PolicyVersion& version) const {
+std::optional<uint64_t> VersionLine::Lag(const PolicyVersion& version) const {
   if (version.incarnation > incarnation_) return std::nullopt;
   if (version.incarnation < incarnation_) {
     const auto ended = ended_.find(version.incarnation);

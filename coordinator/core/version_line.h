@@ -12,7 +12,7 @@
 namespace warpsmith {
 
 // Pure; not shared among threads.
-class PolicyLine {
+class VersionLine {
  public:
   // Learner `incarnation` goes on from `from`. Incarnations ascend.
   void Fork(const PolicyVersion& from, uint64_t incarnation);
