@@ -101,7 +101,8 @@ void ConfigTable::SetNumber(Field& field, double number, bool whole, const std::
                     (!field.notes.most || number <= *field.notes.most);
   if (!fits) {
     std::string range = field.notes.least ? fmt::format(" at least {}", *field.notes.least) : "";
-    if (field.notes.most) range += fmt::format(" at most {}", *field.notes.most);
+    if (field.notes.most)
+      range += fmt::format("{} at most {}", range.empty() ? "" : " and", *field.notes.most);
     return Problem(source, fmt::format("{} must be{}, not {}", field.name,
                                        range.empty() ? " finite" : range, number));
   }
@@ -182,6 +183,13 @@ void ConfigTable::ApplyFlags(const std::vector<std::string>& flags) {
                               [&](const Field& f) { return FlagOf(f.name) == flag; });
     if (field == fields_.end()) {
       Problem(flags[i], "unknown flag");
+      const bool has_value = !value && i + 1 < flags.size() && !flags[i + 1].starts_with("--");
+      if (has_value) ++i;
+      continue;
+    }
+    if (field->notes.secret) {  // command lines are seen by everybody
+      Problem(flag, "is a secret: set " + field->notes.environment);
+      if (!value) ++i;
       continue;
     }
     if (!value) {
@@ -271,8 +279,13 @@ std::string ConfigTable::Help() const {
       "TOML, and end\n\n",
       program_, summary_);
   for (const Field& field : fields_) {
+    if (field.notes.secret) {
+      text +=
+          fmt::format("  environment {}\n      {}\n", field.notes.environment, field.notes.purpose);
+      continue;
+    }
     text += fmt::format("  {} VALUE\n      {}; default {}", FlagOf(field.name), field.notes.purpose,
-                        field.notes.secret ? "empty" : ValueText(field.name, field.target));
+                        ValueText(field.name, field.target));
     if (!field.notes.environment.empty()) text += "; environment " + field.notes.environment;
     text += '\n';
   }

@@ -27,7 +27,7 @@ struct FieldNotes {
   std::optional<double> least;  // for numbers and durations, in the unit of the name
   std::optional<double> most;
   bool required = false;  // a text that must not be empty
-  bool secret = false;    // never printed
+  bool secret = false;    // from the environment only, never printed
 };
 
 enum class ConfigAction { kRun, kPrinted };  // kPrinted: --help or --print-config was answered

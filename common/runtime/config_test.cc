@@ -53,7 +53,7 @@ TEST_F(ConfigTest, EveryProblemIsReportedAtOnceWithItsPlace) {
   auto status = Apply(
       "coordinator = \"\"\nheartbeat_ms = 1\ncapacity = 2.5\ncolour = \"red\"\n[limits]\n"
       "noise = \"low\"\nfoo = 1\n",
-      {}, {"--verbose", "maybe", "--wings", "2", "--capacity"});
+      {}, {"--verbose", "maybe", "--wings", "2", "--token", "x", "--capacity"});
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::kInvalidInput);
   EXPECT_THAT(
@@ -62,7 +62,8 @@ TEST_F(ConfigTest, EveryProblemIsReportedAtOnceWithItsPlace) {
             HasSubstr("capacity must be a whole number"),
             HasSubstr("worker.toml:4:10: there is no setting named colour"),
             HasSubstr("limits.noise must be a number"), HasSubstr("no setting named limits.foo"),
-            HasSubstr("verbose must be true or false, not 'maybe'"), HasSubstr("--wings"),
+            HasSubstr("verbose must be true or false, not 'maybe'"),
+            HasSubstr("--wings: unknown flag"), HasSubstr("--token: is a secret: set TOKEN"),
             HasSubstr("--capacity: needs a value")));
   EXPECT_THAT(status.error().message,
               HasSubstr("coordinator: must be set: address of the coordinator"));

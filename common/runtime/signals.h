@@ -22,7 +22,8 @@ class StopSignals {
   void Request();                          // as if a signal had come
   int fd() const { return event_.get(); }  // readable once asked; never read it
 
-  // Calls `on_stop` once from a thread of its own when asked to stop; usually Transport::Wake.
+  // Calls `on_stop` once from a thread of its own when asked to stop, at any time while this object
+  // lives: what it refers to must live as long.
   void Watch(std::function<void()> on_stop);
 
  private:

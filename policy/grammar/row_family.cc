@@ -46,8 +46,8 @@ constexpr int kRows = @rows@;  // rows of a block
 constexpr int kVec = @vec@;  // neighbouring elements of one load: a part of the row
 @constants@
 
-// The part of a row that starts at `column`, as floats; 0 beyond the row's end. Rows whose length is
-// no multiple of kVec do not start aligned and are read one by one.
+// The part of a row that starts at `column`, as floats; 0 beyond the row's end. Rows whose length
+// is no multiple of kVec do not start aligned and are read one by one.
 template <typename T>
 __device__ __forceinline__ vec<float, kVec> load_part(const T* row, int column, int cols) {
   vec<float, kVec> part;

@@ -159,15 +159,15 @@ double ScoredSpeedup(Comparison comparison, double speedup) {
   return comparison == Comparison::kTie ? 1 : speedup;
 }
 
-bool BlockIsVoid(double baseline_us, double free_median_us, double free_sigma_us) {
-  const double allowed = std::max(0.02 * free_median_us, 3 * free_sigma_us);
+bool BlockIsVoid(double baseline_us, double free_median_us, double free_sigma_us, double slack_us) {
+  const double allowed = std::max(0.02 * free_median_us, 3 * free_sigma_us) + slack_us;
   return std::abs(baseline_us - free_median_us) > allowed;
 }
 
 bool CandidateLeads(Random& random) { return (random.Bits() & 1) != 0; }
 
 Validity JudgeValidity(const ValidityEvidence& evidence) {
-  const double limit = evidence.kind == DeviceKind::kHost ? 0.35 : 0.05;
+  const double limit = evidence.kind == DeviceKind::kHost ? 0.5 : 0.05;
   double slowest = 0, fastest = 0;
   bool unseen = evidence.clocks_mhz.empty();
   for (double clock : evidence.clocks_mhz) {

@@ -54,8 +54,8 @@ Comparison Compare(const Interval& log_ratio, double wilcoxon_p, double noise);
 double ScoredSpeedup(Comparison comparison, double speedup);
 
 // A block is void if the baseline strays from its candidate-free time by more than max(2 %, 3
-// sigma).
-bool BlockIsVoid(double baseline_us, double free_median_us, double free_sigma_us);
+// sigma) and `slack_us`: what handing over to any other process may cost it, however innocent.
+bool BlockIsVoid(double baseline_us, double free_median_us, double free_sigma_us, double slack_us);
 
 // True: the candidate goes first and last, the baseline twice in between (ABBA); false: the other
 // way.
@@ -69,7 +69,7 @@ struct ValidityEvidence {
   DeviceKind kind = DeviceKind::kHost;
   ClockMode mode = ClockMode::kObserved;
 };
-// Noisy: a role's robust spread is over 5 % (host 35 %: its cores are shared with the system), or
+// Noisy: a role's robust spread is over 5 % (host 50 %: its cores are shared with the system), or
 // more blocks were void than counted. Throttled: the SM clock moved by over 3 % between blocks.
 // Clocks unverified: mode `locked` and nobody saw the clock.
 Validity JudgeValidity(const ValidityEvidence& evidence);

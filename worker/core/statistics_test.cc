@@ -126,10 +126,12 @@ TEST(Noise, GrowsWithTheScatterAndShrinksWithTheBlocks) {
 }
 
 TEST(Blocks, AreVoidWhereTheBaselineWasDisturbed) {
-  EXPECT_FALSE(BlockIsVoid(101.9, 100, 0.1));
-  EXPECT_TRUE(BlockIsVoid(102.1, 100, 0.1));
-  EXPECT_TRUE(BlockIsVoid(97.9, 100, 0.1)) << "a baseline that is suddenly quick is as suspect";
-  EXPECT_FALSE(BlockIsVoid(110, 100, 4)) << "three sigma of its own noise";
+  EXPECT_FALSE(BlockIsVoid(101.9, 100, 0.1, 0));
+  EXPECT_TRUE(BlockIsVoid(102.1, 100, 0.1, 0));
+  EXPECT_TRUE(BlockIsVoid(97.9, 100, 0.1, 0)) << "a baseline that is suddenly quick is as suspect";
+  EXPECT_FALSE(BlockIsVoid(110, 100, 4, 0)) << "three sigma of its own noise";
+  EXPECT_FALSE(BlockIsVoid(150, 100, 4, 60));
+  EXPECT_TRUE(BlockIsVoid(180, 100, 4, 60));
 }
 
 TEST(Stopping, NeverReachesTheGoalAndStillEnds) {  // case B6

@@ -37,7 +37,7 @@ class CudaContext {
 // faults. The guards are wide: a stray index lands in them, not in a neighbour.
 class GuardedMapping {
  public:
-  static constexpr uint64_t kGuardBytes = 1ull << 30;
+  static constexpr uint64_t kGuardBytes = 32ull << 30;
 
   GuardedMapping() = default;
   // Maps `handle` (`bytes` long, a multiple of the allocation granularity); takes the handle over.

@@ -204,7 +204,7 @@ Result<std::optional<uint64_t>> CudaOracleDevice::FindDamage(const OracleBuffer&
     unsigned long long begin = buffer.handle.offset, end = begin + buffer.handle.size;
     uint32_t word = PoisonWord(pattern);
     void* arguments[] = {&words, &count, &begin, &end, &word, &scratch_};
-    CUDA_RETURN_IF_FAILED(Launch(find_damage_, count, arguments));
+    CUDA_RETURN_IF_FAILED(Launch(find_damage_, count - buffer.handle.size / 4, arguments));
     CUDA_TRY(driver.cuMemcpyDtoH(&first, scratch_, sizeof(first)), doing);
     return {};
   };

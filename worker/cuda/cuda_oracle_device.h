@@ -1,6 +1,6 @@
 // OracleDevice on a CUDA device, in its primary context and on the legacy default stream, where
 // libtorch in the same process works too. Buffers are virtual-memory allocations exported as POSIX
-// file descriptors (2 MiB granularity), with 1 GiB of unmapped addresses on either side.
+// file descriptors (2 MiB granularity), with 32 GiB of unmapped addresses on either side.
 #pragma once
 
 #include <map>

@@ -68,7 +68,8 @@ __device__ __forceinline__ T from_float(float value, Yield...) {
   return warpsmith_from_float<T>::convert(value);
 }
 
-// Quicker and less exact than tanhf and expf: about 2^-11 relative on a GPU, exact on the host device.
+// Quicker and less exact than tanhf and expf: about 2^-11 relative on a GPU, exact on the host
+// device.
 template <typename... Yield>
 __device__ __forceinline__ float fast_tanh(float x, Yield...) {
 #ifdef WARPSMITH_HOST_DEVICE
@@ -97,8 +98,8 @@ struct warpsmith_min {
   __device__ __forceinline__ T operator()(T a, T b) const { return a < b ? a : b; }
 };
 
-// Combines the values of `Width` neighbouring lanes (a power of two, at most 32); every lane gets the
-// result. All 32 lanes of the warp must call it. `op` is associative and commutative: T op(T, T).
+// Combines the values of `Width` neighbouring lanes (a power of two, at most 32); every lane gets
+// the result. All 32 lanes of the warp must call it. `op` is associative and commutative.
 template <int Width = 32, typename T, typename Op, typename... Yield>
 __device__ __forceinline__ T warp_reduce(T value, Op op, Yield...) {
 #pragma unroll
@@ -119,9 +120,10 @@ __device__ __forceinline__ T warp_reduce_min(T value, Yield...) {
   return warp_reduce<Width>(value, warpsmith_min());
 }
 
-// Combines the values of all threads of a block of any shape and size; every thread gets the result.
-// All threads must call it; it ends with a barrier, so that calls may follow one another. `Threads`,
-// when given, must be the block's size and spares the general case: block_reduce_sum<256>(x).
+// Combines the values of all threads of a block of any shape and size; every thread gets the
+// result. All threads must call it; it ends with a barrier, so that calls may follow one another.
+// `Threads`, when given, must be the block's size and spares the general case:
+// block_reduce_sum<256>(x).
 template <int Threads = 0, typename T, typename Op, typename... Yield>
 __device__ __forceinline__ T block_reduce(T value, Op op, Yield...) {
   __shared__ T partial[32];
@@ -157,8 +159,8 @@ __device__ __forceinline__ T block_reduce_min(T value, Yield...) {
 
 // ---- N elements at a time
 
-// N elements of type T (N a power of two) in registers; as aligned as one load of them needs, at most
-// 16 bytes. Index it with constants, in unrolled loops.
+// N elements of type T (N a power of two) in registers; as aligned as one load of them needs, at
+// most 16 bytes. Index it with constants, in unrolled loops.
 template <typename T, int N>
 struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) vec {
   T data[N];
@@ -178,8 +180,8 @@ struct warpsmith_word<2> { using type = unsigned short; };
 template <>
 struct warpsmith_word<1> { using type = unsigned char; };
 
-// load_vec<N>(p): N elements from p, which must be aligned to min(N * sizeof(T), 16) bytes, in loads as
-// wide as possible; load_cs(p): one element. The suffix says how it is cached:
+// load_vec<N>(p): N elements from p, which must be aligned to min(N * sizeof(T), 16) bytes, in
+// loads as wide as possible; load_cs(p): one element. The suffix says how it is cached:
 //   load_vec  as usual (ld.global)         load_cg  in L2 only
 //   load_nc   through the read-only path   load_cs  streaming: likely used once
 //   store_vec as usual (write back)        store_cs streaming       store_cg  in L2 only

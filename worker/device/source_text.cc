@@ -6,7 +6,9 @@
 
 namespace warpsmith {
 
-bool IsIdentifierCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool IsIdentifierCharacter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
 
 std::variant<StrippedText, Rejected> StripText(std::string_view text) {
   for (const std::string_view trigraph : {"?\?=", "?\?/"})
@@ -65,7 +67,8 @@ std::variant<StrippedText, Rejected> StripText(std::string_view text) {
         // 1'000'000, unless it is a character after a prefix such as u8'a'; a number starts with a
         // digit.
         size_t start = i;
-        while (start > 0 && (IsIdentifierCharacter(spliced[start - 1]) || spliced[start - 1] == '\''))
+        while (start > 0 &&
+               (IsIdentifierCharacter(spliced[start - 1]) || spliced[start - 1] == '\''))
           --start;
         if (std::isdigit(static_cast<unsigned char>(spliced[start]))) {
           put(' ', i++);

@@ -1,5 +1,6 @@
-// A candidate's text as a C++ reader sees it before macros, for the checks that need no parser: what
-// is included, which words stand outside comments and literals. Both devices' compilers use it. Pure.
+// A candidate's text as a C++ reader sees it before macros, for the checks that need no parser:
+// what is included, which words stand outside comments and literals. Both devices' compilers use
+// it. Pure.
 #pragma once
 
 #include <cstddef>

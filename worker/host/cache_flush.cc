@@ -5,9 +5,10 @@
 namespace warpsmith {
 
 CacheFlusher::CacheFlusher(int64_t last_level_bytes)
-    : buffer_(std::clamp<size_t>(static_cast<size_t>(std::max<int64_t>(last_level_bytes, 0)) / 4 * 5, 4u << 20,
-                                 kMaxFlushBytes) /
-              sizeof(uint64_t)) {}
+    : buffer_(
+          std::clamp<size_t>(static_cast<size_t>(std::max<int64_t>(last_level_bytes, 0)) / 4 * 5,
+                             4u << 20, kMaxFlushBytes) /
+          sizeof(uint64_t)) {}
 
 void CacheFlusher::Flush() {
   constexpr size_t kLine = 64 / sizeof(uint64_t);

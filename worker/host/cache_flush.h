@@ -10,8 +10,8 @@ namespace warpsmith {
 
 class CacheFlusher {
  public:
-  // The last-level cache and a quarter more, but at most kMaxFlushBytes: a sweep is paid before every timed
-  // run, and past the private caches what is left warm is the same for both sides.
+  // The last-level cache and a quarter more, but at most kMaxFlushBytes: a sweep is paid before
+  // every timed run, and past the private caches what is left warm is the same for both sides.
   static constexpr size_t kMaxFlushBytes = 16u << 20;
   explicit CacheFlusher(int64_t last_level_bytes);
 

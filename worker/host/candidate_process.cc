@@ -33,14 +33,17 @@ constexpr int kDyingMs = 500;
 constexpr rlim_t kCpuSeconds = 120;
 constexpr rlim_t kDataBytes = rlim_t{4} << 30;
 
-// What a candidate's process may ask of the kernel: what a static program needs to start, threads of its
-// own, memory that is not executable, and the socket to its runner. Everything else ends it.
+// What a candidate's process may ask of the kernel: what a static program needs to start, threads
+// of its own, memory that is not executable, and the socket to its runner. Everything else ends it.
 std::vector<sock_filter> MakeFilter() {
   constexpr std::array kAllowed = {
-      SYS_read, SYS_write, SYS_recvmsg, SYS_munmap, SYS_brk, SYS_arch_prctl, SYS_set_tid_address,
-      SYS_set_robust_list, SYS_rseq, SYS_prlimit64, SYS_getrandom, SYS_futex, SYS_rt_sigaction,
-      SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sigaltstack, SYS_exit, SYS_exit_group, SYS_sched_yield,
-      SYS_sched_getaffinity, SYS_madvise, SYS_close, SYS_execveat, SYS_getpid, SYS_gettid, SYS_tgkill};
+      SYS_read,         SYS_write,          SYS_recvmsg,         SYS_munmap,
+      SYS_brk,          SYS_arch_prctl,     SYS_set_tid_address, SYS_set_robust_list,
+      SYS_rseq,         SYS_prlimit64,      SYS_getrandom,       SYS_futex,
+      SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,    SYS_sigaltstack,
+      SYS_exit,         SYS_exit_group,     SYS_sched_yield,     SYS_sched_getaffinity,
+      SYS_madvise,      SYS_close,          SYS_execveat,        SYS_getpid,
+      SYS_gettid,       SYS_tgkill};
   const auto load = [](size_t offset) {
     return sock_filter(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset)));
   };
@@ -90,7 +93,8 @@ void Limit(int resource, rlim_t value) {
 }
 
 // In the child after fork: system calls only, and never back.
-[[noreturn]] void BecomeCandidate(int executable, int control, int socket, pid_t parent, const sock_fprog& filter) {
+[[noreturn]] void BecomeCandidate(int executable, int control, int socket, pid_t parent,
+                                  const sock_fprog& filter) {
   // Out of the way of the numbers that the runtime expects.
   executable = fcntl(executable, F_DUPFD_CLOEXEC, 16);
   control = fcntl(control, F_DUPFD, 16);
@@ -113,7 +117,8 @@ void Limit(int resource, rlim_t value) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
     _exit(125);
   char name[] = "candidate";
   char* argv[] = {name, nullptr};
@@ -125,7 +130,8 @@ void Limit(int resource, rlim_t value) {
 Result<UniqueFd> MakeMemory(const char* name, unsigned flags, size_t bytes) {
   UniqueFd fd(memfd_create(name, flags));
   if (fd.get() < 0 || ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0)
-    return Fail(ErrorCode::kExhausted, fmt::format("memory for {}: {}", name, std::strerror(errno)));
+    return Fail(ErrorCode::kExhausted,
+                fmt::format("memory for {}: {}", name, std::strerror(errno)));
   return fd;
 }
 
@@ -141,8 +147,10 @@ Result<std::unique_ptr<CandidateProcess>> CandidateProcess::Start(std::string_vi
     done += static_cast<size_t>(wrote);
   }
   ASSIGN_OR_RETURN(UniqueFd page, MakeMemory("control", MFD_CLOEXEC, sizeof(host::Control)));
-  void* mapped = mmap(nullptr, sizeof(host::Control), PROT_READ | PROT_WRITE, MAP_SHARED, page.get(), 0);
-  if (mapped == MAP_FAILED) return Fail(ErrorCode::kExhausted, "memory for a candidate's control page");
+  void* mapped =
+      mmap(nullptr, sizeof(host::Control), PROT_READ | PROT_WRITE, MAP_SHARED, page.get(), 0);
+  if (mapped == MAP_FAILED)
+    return Fail(ErrorCode::kExhausted, "memory for a candidate's control page");
   std::unique_ptr<CandidateProcess> process(new CandidateProcess());
   process->control_ = static_cast<host::Control*>(mapped);
   process->control_->program = program;
@@ -163,10 +171,10 @@ Result<std::unique_ptr<CandidateProcess>> CandidateProcess::Start(std::string_vi
 
   const auto answer = process->Receive(kStartLimit);
   if (!answer)
-    return Fail(ErrorCode::kUnavailable, fmt::format("the candidate's process did not start (signal {}{}{})",
-                                                     process->death_.signal,
-                                                     process->death_.fault.text[0] != '\0' ? ": " : "",
-                                                     process->death_.fault.text));
+    return Fail(
+        ErrorCode::kUnavailable,
+        fmt::format("the candidate's process did not start (signal {}{}{})", process->death_.signal,
+                    process->death_.fault.text[0] != '\0' ? ": " : "", process->death_.fault.text));
   if (answer->ok == 0) return Fail(ErrorCode::kUnavailable, answer->text);
   return process;
 }
@@ -176,8 +184,8 @@ CandidateProcess::~CandidateProcess() {
   munmap(control_, sizeof(host::Control));
 }
 
-std::optional<host::Answer> CandidateProcess::Obey(const host::Command& command, std::span<const int> fds,
-                                                   Duration limit) {
+std::optional<host::Answer> CandidateProcess::Obey(const host::Command& command,
+                                                   std::span<const int> fds, Duration limit) {
   if (pid_ < 0) return std::nullopt;
   iovec part{const_cast<host::Command*>(&command), sizeof(command)};
   msghdr message{};
@@ -203,7 +211,8 @@ std::optional<host::Answer> CandidateProcess::Obey(const host::Command& command,
 std::optional<host::Answer> CandidateProcess::Receive(Duration limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     pollfd ready{socket_.get(), POLLIN, 0};
     const int polled = poll(&ready, 1, static_cast<int>(std::max<int64_t>(left.count(), 0)));
     if (polled < 0 && errno == EINTR) continue;
@@ -242,7 +251,8 @@ void CandidateProcess::Reap(bool at_once) {
 }
 
 std::string CandidateProcess::TakeOutput() {
-  const uint32_t end = std::min(__atomic_load_n(&control_->output_bytes, __ATOMIC_ACQUIRE), host::kOutputBytes);
+  const uint32_t end =
+      std::min(__atomic_load_n(&control_->output_bytes, __ATOMIC_ACQUIRE), host::kOutputBytes);
   if (end <= output_taken_) return "";
   std::string output(control_->output + output_taken_, end - output_taken_);
   output_taken_ = end;

@@ -1,5 +1,5 @@
-// A candidate's process as the runner sees it: started from memory under a system-call filter, driven over
-// a socket, killed at will. What it says is evidence (runtime/protocol.h).
+// A candidate's process as the runner sees it: started from memory under a system-call filter,
+// driven over a socket, killed at will. What it says is evidence (runtime/protocol.h).
 #pragma once
 
 #include <sys/types.h>
@@ -19,8 +19,8 @@ namespace warpsmith {
 
 // How a process ended that did not answer.
 struct CandidateDeath {
-  host::Fault fault;      // kNone: it left no report
-  int signal = 0;         // that ended it, or 0
+  host::Fault fault;       // kNone: it left no report
+  int signal = 0;          // that ended it, or 0
   bool timed_out = false;  // killed here, at the limit
 };
 
@@ -30,12 +30,14 @@ class CandidateProcess {
  public:
   // Starts it with all device globals as the executable says, and waits until its workers are up.
   // kUnavailable: it did not come up; the message says why.
-  static Result<std::unique_ptr<CandidateProcess>> Start(std::string_view executable, const host::Program& program);
+  static Result<std::unique_ptr<CandidateProcess>> Start(std::string_view executable,
+                                                         const host::Program& program);
   ~CandidateProcess();
 
-  // Sends the command and waits. Nothing: the process is gone; Death() says how. An answer that is not
-  // `ok` says why the runtime refused.
-  std::optional<host::Answer> Obey(const host::Command& command, std::span<const int> fds, Duration limit);
+  // Sends the command and waits. Nothing: the process is gone; Death() says how. An answer that is
+  // not `ok` says why the runtime refused.
+  std::optional<host::Answer> Obey(const host::Command& command, std::span<const int> fds,
+                                   Duration limit);
   const CandidateDeath& Death() const { return death_; }
 
   // What it printed since the last call, cut at host::kOutputBytes in all.

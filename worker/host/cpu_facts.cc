@@ -37,7 +37,8 @@ int64_t ReadSize(const std::string& path) {
 int64_t LastLevelCacheBytes() {
   int64_t bytes = 0;
   for (int i = 0; i < 5; ++i)
-    bytes = std::max(bytes, ReadSize("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i) + "/size"));
+    bytes = std::max(
+        bytes, ReadSize("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i) + "/size"));
   return bytes;
 }
 

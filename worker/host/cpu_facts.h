@@ -5,8 +5,8 @@
 
 namespace warpsmith {
 
-// Reads the affinity, /proc and /sys; a fact that cannot be read is 0 or empty. Bandwidth and peak are
-// unknown. `index` is the lane's, 0 on today's hosts.
+// Reads the affinity, /proc and /sys; a fact that cannot be read is 0 or empty. Bandwidth and peak
+// are unknown. `index` is the lane's, 0 on today's hosts.
 DeviceFacts HostFacts(int index = 0);
 
 // Cores in the calling thread's affinity mask, at least 1.

@@ -19,8 +19,9 @@ std::string BufferText(const Fault& fault, const ResolvedPlan& plan) {
   const auto& name = plan.buffers[static_cast<size_t>(fault.buffer)].name;
   if (fault.launch < plan.launches.size()) {
     const auto& arguments = plan.launches[fault.launch].arguments;
-    const auto at = std::find_if(arguments.begin(), arguments.end(),
-                                 [&](const ResolvedArgument& a) { return a.buffer == fault.buffer; });
+    const auto at =
+        std::find_if(arguments.begin(), arguments.end(),
+                     [&](const ResolvedArgument& a) { return a.buffer == fault.buffer; });
     if (at != arguments.end()) return fmt::format("argument {} ({})", at - arguments.begin(), name);
   }
   return "buffer " + name;
@@ -37,9 +38,11 @@ std::string AccessText(const Fault& fault, const ResolvedPlan& plan) {
   const auto bytes = static_cast<int64_t>(buffer.bytes());
   const std::string which = BufferText(fault, plan);
   if (fault.offset < 0)
-    return fmt::format("{} before the start of a buffer: {}, byte offset {}", verb, which, fault.offset);
+    return fmt::format("{} before the start of a buffer: {}, byte offset {}", verb, which,
+                       fault.offset);
   if (fault.offset >= bytes)
-    return fmt::format("{} past the end of a buffer: {}, byte offset {} of {}", verb, which, fault.offset, bytes);
+    return fmt::format("{} past the end of a buffer: {}, byte offset {} of {}", verb, which,
+                       fault.offset, bytes);
   return fmt::format("{} to a read-only buffer: {}, byte offset {}", verb, which, fault.offset);
 }
 
@@ -66,8 +69,10 @@ std::string FaultText(const Fault& fault, const ResolvedPlan& plan) {
   return "a fault of an unknown kind";
 }
 
-std::string PlaceText(const Fault& fault, const ResolvedPlan& plan, const std::vector<KernelInfo>& kernels) {
-  std::string place = fmt::format(", block ({},{},{})", fault.block[0], fault.block[1], fault.block[2]);
+std::string PlaceText(const Fault& fault, const ResolvedPlan& plan,
+                      const std::vector<KernelInfo>& kernels) {
+  std::string place =
+      fmt::format(", block ({},{},{})", fault.block[0], fault.block[1], fault.block[2]);
   if (fault.kind != FaultKind::kDivergence)
     place += fmt::format(" thread ({},{},{})", fault.thread[0], fault.thread[1], fault.thread[2]);
   if (plan.launches.size() > 1 && fault.launch < plan.launches.size()) {
@@ -86,7 +91,8 @@ Outcome DescribeDeath(const CandidateDeath& death, const ResolvedPlan& plan,
   if (death.fault.kind != FaultKind::kNone)
     return DeviceFault{FaultText(death.fault, plan) + PlaceText(death.fault, plan, kernels)};
   if (death.signal == SIGSYS) return DeviceFault{"a system call that device code may not make"};
-  return DeviceFault{fmt::format("the candidate's process ended without a report (signal {})", death.signal)};
+  return DeviceFault{
+      fmt::format("the candidate's process ended without a report (signal {})", death.signal)};
 }
 
 }  // namespace warpsmith

@@ -1,6 +1,6 @@
-// What a candidate's death means, in words: "write to a read-only buffer: argument 0 (x), byte offset 0,
-// block (0,0,0) thread (0,0,0)". The report is the candidate's process's own, so every number in it is
-// checked against the plan. Pure.
+// What a candidate's death means, in words: "write to a read-only buffer: argument 0 (x), byte
+// offset 0, block (0,0,0) thread (0,0,0)". The report is the candidate's process's own, so every
+// number in it is checked against the plan. Pure.
 #pragma once
 
 #include <string>

@@ -41,17 +41,40 @@ static_assert(static_cast<int>(ParameterType::kPointer) == 0 &&
               static_cast<int>(ParameterType::kUnsupported) == 14);
 static_assert(kMaxArguments == host::kMaxHostArguments && kMaxLaunches == host::kMaxHostLaunches);
 
-// No errno and no strict aliasing, as on a GPU; whole numbers wrap; an index past a known bound traps
-// instead of writing over the runtime; no contraction, so that results do not hang on the host's CPU.
-constexpr std::array kCompilerFlags = {
-    "-std=c++17", "-O2", "-pipe", "-fno-pie", "-fno-strict-aliasing", "-fwrapv", "-fno-exceptions",
-    "-fno-rtti", "-fsanitize=bounds", "-fsanitize-undefined-trap-on-error", "-fno-extern-tls-init",
-    "-fno-stack-protector", "-fno-threadsafe-statics", "-fno-asynchronous-unwind-tables",
-    "-fcf-protection=none", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-nostdinc",
-    "-nostdinc++", "-ftemplate-depth=256", "-fmax-errors=20", "-fmessage-length=0",
-    "-fdiagnostics-color=never", "-Wall", "-Wno-unknown-pragmas", "-Wno-unused-function",
-    "-Wno-unused-but-set-variable", "-Wno-unused-local-typedefs", "-Wno-attributes",
-    "-Wno-ignored-attributes", "-Wno-undefined-internal"};
+// No errno and no strict aliasing, as on a GPU; whole numbers wrap; an index past a known bound
+// traps instead of writing over the runtime; no contraction, so that results do not hang on the
+// host's CPU.
+constexpr std::array kCompilerFlags = {"-std=c++17",
+                                       "-O2",
+                                       "-pipe",
+                                       "-fno-pie",
+                                       "-fno-strict-aliasing",
+                                       "-fwrapv",
+                                       "-fno-exceptions",
+                                       "-fno-rtti",
+                                       "-fsanitize=bounds",
+                                       "-fsanitize-undefined-trap-on-error",
+                                       "-fno-extern-tls-init",
+                                       "-fno-stack-protector",
+                                       "-fno-threadsafe-statics",
+                                       "-fno-asynchronous-unwind-tables",
+                                       "-fcf-protection=none",
+                                       "-ffp-contract=off",
+                                       "-fno-math-errno",
+                                       "-fno-trapping-math",
+                                       "-nostdinc",
+                                       "-nostdinc++",
+                                       "-ftemplate-depth=256",
+                                       "-fmax-errors=20",
+                                       "-fmessage-length=0",
+                                       "-fdiagnostics-color=never",
+                                       "-Wall",
+                                       "-Wno-unknown-pragmas",
+                                       "-Wno-unused-function",
+                                       "-Wno-unused-but-set-variable",
+                                       "-Wno-unused-local-typedefs",
+                                       "-Wno-attributes",
+                                       "-Wno-ignored-attributes"};
 
 // What an object may refer to beside the runtime: libm, and what g++ calls of its own accord. The
 // prelinked runtime defines exactly these (runtime/CMakeLists.txt reads the list).
@@ -120,7 +143,8 @@ ToolResult RunTool(std::vector<std::string> argv, const std::filesystem::path& f
                       result.log.find("virtual memory exhausted") != std::string::npos;
   if (!result.ok && memory)
     result.failure = ResourceError{"the compiler ran out of memory"};
-  else if (exit->signal != 0 || result.log.find("Killed signal terminated program") != std::string::npos)
+  else if (exit->signal != 0 ||
+           result.log.find("Killed signal terminated program") != std::string::npos)
     result.failure = ResourceError{"the compiler was stopped: it needed too much time or memory"};
   return result;
 }
@@ -128,15 +152,18 @@ ToolResult RunTool(std::vector<std::string> argv, const std::filesystem::path& f
 std::vector<std::string> KernelNames(const Plan& plan) {
   std::vector<std::string> names;
   for (const LaunchSpec& launch : plan.launches)
-    if (std::find(names.begin(), names.end(), launch.kernel) == names.end()) names.push_back(launch.kernel);
+    if (std::find(names.begin(), names.end(), launch.kernel) == names.end())
+      names.push_back(launch.kernel);
   return names;
 }
 
-// The author's text is a file of its own, so that messages and quoted lines are the author's. It stands in
-// an unnamed namespace, where its names hide the shim's and reach no linker.
+// The author's text is a file of its own, so that messages and quoted lines are the author's. It
+// stands in an unnamed namespace, where its names hide the shim's and reach no linker.
 std::string MakeUnit(const std::vector<std::string>& kernels) {
-  std::string unit = fmt::format("#include \"candidate.h\"\nnamespace {{\n#include \"{}\"\n}}\n"
-                                 "#include \"entry.h\"\n", kAuthorsFile);
+  std::string unit = fmt::format(
+      "#include \"candidate.h\"\nnamespace {{\n#include \"{}\"\n}}\n"
+      "#include \"entry.h\"\n",
+      kAuthorsFile);
   std::string entries, signatures;
   for (const std::string& name : kernels) {
     entries += fmt::format("\n#line 1 \"{0}\"\nWARPSMITH_KERNEL({1}),", kPlanFile, name);
@@ -154,7 +181,8 @@ std::string MakeUnit(const std::vector<std::string>& kernels) {
 }
 
 bool IsOurThreadLocal(std::string_view name) {
-  return name == "_ZL9threadIdx" || name == "_ZL8blockIdx" || name == "_ZL8blockDim" || name == "_ZL7gridDim";
+  return name == "_ZL9threadIdx" || name == "_ZL8blockIdx" || name == "_ZL8blockDim" ||
+         name == "_ZL7gridDim";
 }
 
 // A name that an object refers to, as its author would say it.
@@ -167,25 +195,28 @@ std::string AuthorsName(const std::string& symbol) {
 // The object as evidence of what the text is. An outcome: refused.
 std::optional<Outcome> CheckObject(const ObjectFile& object) {
   constexpr std::array<std::string_view, 14> kSections = {
-      ".text", ".rodata", ".data", ".bss", ".tbss", ".tdata", ".rela", ".symtab", ".strtab", ".shstrtab",
-      ".comment", ".note.GNU-stack", ".group", ".eh_frame"};
+      ".text",   ".rodata", ".data",     ".bss",     ".tbss",           ".tdata", ".rela",
+      ".symtab", ".strtab", ".shstrtab", ".comment", ".note.GNU-stack", ".group", ".eh_frame"};
   uint64_t globals = 0;
   for (const ObjectSection& section : object.sections) {
     if (section.type == SHT_NULL || section.size == 0) continue;
     const bool known = std::any_of(kSections.begin(), kSections.end(), [&](std::string_view name) {
-      return section.name == name || (section.name.starts_with(name) && section.name[name.size()] == '.');
+      return section.name == name ||
+             (section.name.starts_with(name) && section.name[name.size()] == '.');
     });
     if (!known)
-      return Rejected{section.name.starts_with(".init_array") || section.name.starts_with(".ctors")
-                          ? "host code is not allowed: a variable needs code that runs before the kernels"
-                          : fmt::format("section {} is not allowed", section.name)};
+      return Rejected{
+          section.name.starts_with(".init_array") || section.name.starts_with(".ctors")
+              ? "host code is not allowed: a variable needs code that runs before the kernels"
+              : fmt::format("section {} is not allowed", section.name)};
     if ((section.flags & SHF_WRITE) != 0 && (section.flags & SHF_TLS) == 0) globals += section.size;
   }
   if (globals > kMaxGlobalBytes)
-    return Rejected{fmt::format("writable __device__ data of {} bytes; the limit is {}: use temps", globals,
-                                kMaxGlobalBytes)};
+    return Rejected{fmt::format("writable __device__ data of {} bytes; the limit is {}: use temps",
+                                globals, kMaxGlobalBytes)};
   for (const ObjectSymbol& symbol : object.symbols) {
-    if (symbol.type == STT_GNU_IFUNC) return Rejected{"host code is not allowed: an indirect function"};
+    if (symbol.type == STT_GNU_IFUNC)
+      return Rejected{"host code is not allowed: an indirect function"};
     if (symbol.defined() || symbol.name.empty() || symbol.type == STT_TLS) continue;
     if (!AllowedSymbols().contains(symbol.name))
       return Rejected{fmt::format("unsupported on the host device: {}", AuthorsName(symbol.name))};
@@ -196,11 +227,13 @@ std::optional<Outcome> CheckObject(const ObjectFile& object) {
 uint64_t StaticSharedBytes(const ObjectFile& object) {
   uint64_t bytes = 0;
   for (const ObjectSymbol& symbol : object.symbols)
-    if (symbol.type == STT_TLS && symbol.defined() && !IsOurThreadLocal(symbol.name)) bytes += symbol.size;
+    if (symbol.type == STT_TLS && symbol.defined() && !IsOurThreadLocal(symbol.name))
+      bytes += symbol.size;
   return bytes;
 }
 
-Result<std::vector<KernelInfo>> ReadKernels(const ObjectFile& object, const std::vector<std::string>& names) {
+Result<std::vector<KernelInfo>> ReadKernels(const ObjectFile& object,
+                                            const std::vector<std::string>& names) {
   constexpr size_t kRecord = 1 + kMaxArguments;
   ASSIGN_OR_RETURN(const std::string_view table, SymbolData(object, "warpsmith_signatures"));
   if (table.size() != kRecord * names.size())
@@ -230,7 +263,9 @@ Status WriteText(const std::filesystem::path& path, std::string_view text) {
   std::ofstream out(path, std::ios::binary);
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
   out.close();
-  if (!out) return Fail(ErrorCode::kExhausted, fmt::format("cannot write {}: is the disk full?", path.string()));
+  if (!out)
+    return Fail(ErrorCode::kExhausted,
+                fmt::format("cannot write {}: is the disk full?", path.string()));
   return {};
 }
 
@@ -241,16 +276,18 @@ bool UsesFibers(const ObjectFile& object) {
   });
 }
 
-CompileResult CompileUnit(const Toolchain& tools, const std::filesystem::path& folder, const std::string& text,
-                          Plan plan) {
+CompileResult CompileUnit(const Toolchain& tools, const std::filesystem::path& folder,
+                          const std::string& text, Plan plan) {
   const std::vector<std::string> names = KernelNames(plan);
-  for (const auto& [name, content] : {std::pair{std::string(kAuthorsFile), text}, {std::string(kUnit), MakeUnit(names)}})
+  for (const auto& [name, content] :
+       {std::pair{std::string(kAuthorsFile), text}, {std::string(kUnit), MakeUnit(names)}})
     if (auto status = WriteText(folder / name, content); !status)
       return Infrastructure{InfrastructureKind::kDisk, status.error().message};
 
   std::vector<std::string> compile = {tools.gxx};
   compile.insert(compile.end(), kCompilerFlags.begin(), kCompilerFlags.end());
-  for (const char* include : {"shim", "include"}) compile.push_back("-I" + (tools.share / include).string());
+  for (const char* include : {"shim", "include"})
+    compile.push_back("-I" + (tools.share / include).string());
   compile.insert(compile.end(), {"-c", std::string(kUnit), "-o", "unit.o"});
   const ToolResult compiled = RunTool(std::move(compile), folder, tools);
   if (compiled.failure) return *compiled.failure;
@@ -273,10 +310,15 @@ CompileResult CompileUnit(const Toolchain& tools, const std::filesystem::path& f
   for (const ObjectSymbol& symbol : object->symbols)
     if (symbol.type == STT_TLS && !symbol.defined()) dynamic.push_back(symbol.name);
   const auto runtime = tools.share / "runtime";
-  std::vector<std::string> link = {tools.linker, "-static", "-z", "norelro", "-z", "noexecstack", "-o", "executable",
-                                   (runtime / "shared_begin.o").string(), "unit.o"};
+  std::vector<std::string> link = {
+      tools.linker, "-static",    "-z",
+      "norelro",    "-z",         "noexecstack",
+      "-o",         "executable", (runtime / "shared_begin.o").string(),
+      "unit.o"};
   if (!dynamic.empty()) {
-    if (auto status = WriteText(folder / "shared.o", MakeSharedMemoryObject(dynamic, host::kMaxHostShared)); !status)
+    if (auto status =
+            WriteText(folder / "shared.o", MakeSharedMemoryObject(dynamic, host::kMaxHostShared));
+        !status)
       return Infrastructure{InfrastructureKind::kDisk, status.error().message};
     link.push_back("shared.o");
   }
@@ -310,8 +352,10 @@ std::string PublicCompilerLog(std::string_view log, const std::filesystem::path&
     if (line.starts_with("In file included from") || line.starts_with("                 from ") ||
         line.starts_with("compilation terminated") || line.starts_with("cc1plus:"))
       continue;
-    for (size_t at = line.find(root); at != std::string::npos; at = line.find(root, at)) line.erase(at, root.size());
-    for (size_t at = line.find("{anonymous}::"); at != std::string::npos; at = line.find("{anonymous}::", at))
+    for (size_t at = line.find(root); at != std::string::npos; at = line.find(root, at))
+      line.erase(at, root.size());
+    for (size_t at = line.find("{anonymous}::"); at != std::string::npos;
+         at = line.find("{anonymous}::", at))
       line.erase(at, 13);
     if (out.size() + line.size() + 1 > kMaxLogBytes) return out + "... (cut)";
     out += line + '\n';
@@ -339,7 +383,8 @@ CompileReply HostCompiler::Compile(const CompileRequest& request) {
     auto plan = ParsePlan(*text);
     if (!plan) return Rejected{plan.error().message};
     for (const LaunchSpec& launch : plan->launches)
-      if (std::any_of(launch.cluster.begin(), launch.cluster.end(), [](const auto& c) { return c != "1"; }))
+      if (std::any_of(launch.cluster.begin(), launch.cluster.end(),
+                      [](const auto& c) { return c != "1"; }))
         return Rejected{"unsupported on the host device: clusters"};
     if (auto rejected = CheckHostText(*text)) return *rejected;
     if (gxx_.empty() || linker_.empty())
@@ -355,7 +400,8 @@ CompileReply HostCompiler::Compile(const CompileRequest& request) {
   CompileReply reply;
   reply.id = request.id;
   reply.result = compile();
-  reply.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  reply.ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return reply;
 }
 

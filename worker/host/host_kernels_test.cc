@@ -20,7 +20,8 @@ std::vector<float> Draws(size_t count, uint64_t seed = 1) {
   return values;
 }
 
-void ExpectNear(const std::vector<float>& got, const std::vector<float>& expected, float tolerance) {
+void ExpectNear(const std::vector<float>& got, const std::vector<float>& expected,
+                float tolerance) {
   ASSERT_EQ(got.size(), expected.size());
   for (size_t i = 0; i < got.size(); ++i)
     ASSERT_NEAR(got[i], expected[i], tolerance * (1 + std::fabs(expected[i]))) << "element " << i;
@@ -71,7 +72,8 @@ __global__ void softmax_rows(const float* x, float* y, int cols) {
   for (int c = thread_rank(); c < cols; c += thread_count()) sum += expf(x[c] - top);
   sum = block_reduce_sum(sum);
   for (int c = thread_rank(); c < cols; c += thread_count()) y[c] = expf(x[c] - top) / sum;
-})"), 2));
+})"),
+                     2));
     ExpectNear(lane.Floats("y"), Softmax(x, 3, 501), 1e-5f);
   }
 }
@@ -80,7 +82,8 @@ TEST(HostKernels, SoftmaxWithAWarpARowAndTheAuthorsOwnHelpers) {
   const auto x = Draws(10 * 77);
   TestLane lane;
   lane.Dim("rows", 10).Dim("cols", 77).Floats("x", x).Output("y", Dtype::kFloat32, 770);
-  MustRun(lane.Run(Candidate("softmax_warp<4>", "ceil_div(rows, 4)", "32, 4", "x, y, rows, cols", R"(
+  MustRun(
+      lane.Run(Candidate("softmax_warp<4>", "ceil_div(rows, 4)", "32, 4", "x, y, rows, cols", R"(
 #define FULL_MASK 0xffffffff
 template <typename T> __device__ __forceinline__ T warp_reduce_sum(T v) {
 #pragma unroll
@@ -92,8 +95,8 @@ __device__ float warpReduceMax(float v) {
   return __shfl_sync(FULL_MASK, v, 0);
 }
 template <int RowsPerBlock>
-__global__ void __launch_bounds__(32 * RowsPerBlock) softmax_warp(const float* __restrict__ x, float* __restrict__ y,
-                                                                  int rows, int cols) {
+__global__ void __launch_bounds__(32 * RowsPerBlock)
+    softmax_warp(const float* __restrict__ x, float* __restrict__ y, int rows, int cols) {
   const int row = blockIdx.x * RowsPerBlock + threadIdx.y;
   if (row >= rows) return;
   float top = -FLT_MAX;
@@ -102,7 +105,8 @@ __global__ void __launch_bounds__(32 * RowsPerBlock) softmax_warp(const float* _
   float sum = 0.f;
   for (int c = threadIdx.x; c < cols; c += warpSize) sum += __expf(x[row * cols + c] - top);
   sum = warp_reduce_sum(sum);
-  for (int c = threadIdx.x; c < cols; c += warpSize) y[row * cols + c] = __fdividef(__expf(x[row * cols + c] - top), sum);
+  for (int c = threadIdx.x; c < cols; c += warpSize)
+    y[row * cols + c] = __fdividef(__expf(x[row * cols + c] - top), sum);
 })")));
   ExpectNear(lane.Floats("y"), Softmax(x, 10, 77), 1e-5f);
 }
@@ -119,7 +123,9 @@ __global__ void reverse(const float* x, float* y, int n) {
   __syncthreads();
   const float* same = reinterpret_cast<float*>(raw);
   y[threadIdx.x] = same[n - 1 - threadIdx.x];
-})", "4 * n"), 2));
+})",
+                             "4 * n"),
+                   2));
   auto expected = x;
   std::reverse(expected.begin(), expected.end());
   EXPECT_EQ(lane.Floats("y"), expected);
@@ -129,8 +135,10 @@ TEST(HostKernels, TiledMatmul) {
   constexpr int kM = 37, kN = 45, kK = 50;
   const auto a = Draws(kM * kK, 2), b = Draws(kK * kN, 3);
   TestLane lane(2);
-  lane.Dim("m", kM).Dim("n", kN).Dim("k", kK).Floats("a", a).Floats("b", b).Output("c", Dtype::kFloat32, kM * kN);
-  MustRun(lane.Run(Candidate("matmul", "ceil_div(n, 16), ceil_div(m, 16)", "16, 16", "a, b, c, m, n, k", R"(
+  lane.Dim("m", kM).Dim("n", kN).Dim("k", kK).Floats("a", a).Floats("b", b).Output(
+      "c", Dtype::kFloat32, kM * kN);
+  MustRun(lane.Run(
+      Candidate("matmul", "ceil_div(n, 16), ceil_div(m, 16)", "16, 16", "a, b, c, m, n, k", R"(
 #define TILE 16
 __global__ void matmul(const float* A, const float* B, float* C, int M, int N, int K) {
   __shared__ float As[TILE][TILE];
@@ -147,7 +155,8 @@ __global__ void matmul(const float* A, const float* B, float* C, int M, int N, i
     __syncthreads();
   }
   if (row < M && col < N) C[row * N + col] = acc;
-})"), 2));
+})"),
+      2));
   std::vector<float> expected(kM * kN);
   for (int i = 0; i < kM; ++i)
     for (int j = 0; j < kN; ++j)
@@ -165,8 +174,12 @@ TEST(HostKernels, RmsNormOfBfloat16InVectorsOfEight) {
   for (size_t i = 0; i < x.size(); ++i) x[i] = FromBf16(xb[i] = Bf16(x[i]));
   for (size_t i = 0; i < w.size(); ++i) w[i] = FromBf16(wb[i] = Bf16(w[i]));
   TestLane lane;
-  lane.Dim("rows", kRows).Dim("cols", kCols).Input("x", Dtype::kBFloat16, xb).Input("w", Dtype::kBFloat16, wb)
-      .Scalar("eps", Dtype::kFloat32, 1e-5).Output("y", Dtype::kBFloat16, kRows * kCols);
+  lane.Dim("rows", kRows)
+      .Dim("cols", kCols)
+      .Input("x", Dtype::kBFloat16, xb)
+      .Input("w", Dtype::kBFloat16, wb)
+      .Scalar("eps", Dtype::kFloat32, 1e-5)
+      .Output("y", Dtype::kBFloat16, kRows * kCols);
   MustRun(lane.Run(Candidate("rms_norm", "rows", "32", "x, w, y, cols, eps", R"(
 #include <cuda_bf16.h>
 __global__ void rms_norm(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ w,
@@ -182,7 +195,8 @@ __global__ void rms_norm(const __nv_bfloat16* __restrict__ x, const __nv_bfloat1
   for (int c = threadIdx.x * 8; c < cols; c += 32 * 8) {
     auto v = load_vec<8>(x + c);
     const auto g = load_nc<8>(w + c);
-    for (int i = 0; i < 8; ++i) v[i] = from_float<__nv_bfloat16>(to_float(v[i]) * scale * to_float(g[i]));
+    for (int i = 0; i < 8; ++i)
+      v[i] = from_float<__nv_bfloat16>(to_float(v[i]) * scale * to_float(g[i]));
     store_cs(y + c, v);
   }
 })")));
@@ -210,10 +224,12 @@ zero: [y]
 */
 __global__ void total(const float* x, float* y, int n) {
   float sum = 0;
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += x[i];
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    sum += x[i];
   sum = block_reduce_sum(sum);
   if (threadIdx.x == 0) atomicAdd(y, sum);
-})", 3));
+})",
+                   3));
   EXPECT_NEAR(lane.Floats("y")[0], 12497500.0f, 8.0f);
 }
 
@@ -311,7 +327,8 @@ __global__ void histogram(const int* x, int* y, int n) {
   for (int i = blockIdx.x * 64 + threadIdx.x; i < n; i += gridDim.x * 64) atomicAdd(&bins[x[i]], 1);
   __syncthreads();
   atomicAdd(&y[threadIdx.x], bins[threadIdx.x]);
-})", 2));
+})",
+                   2));
   std::vector<int32_t> expected(64);
   for (const int32_t v : x) ++expected[v];
   EXPECT_EQ(lane.Get<int32_t>("y"), expected);
@@ -333,9 +350,13 @@ __global__ void active(int* y) {
 }
 
 TEST(HostKernels, HalfAxpyRoundsOnceForEachOperation) {
-  std::vector<uint16_t> x = {0x3c00, 0x4000, 0x0001, 0x7bff, 0xbc00, 0x3555};  // 1 2 least most -1 1/3
+  std::vector<uint16_t> x = {0x3c00, 0x4000, 0x0001,
+                             0x7bff, 0xbc00, 0x3555};  // 1 2 least most -1 1/3
   TestLane lane;
-  lane.Dim("n", 6).Input("x", Dtype::kFloat16, x).Output("y", Dtype::kFloat16, 6).Output("z", Dtype::kFloat32, 6);
+  lane.Dim("n", 6)
+      .Input("x", Dtype::kFloat16, x)
+      .Output("y", Dtype::kFloat16, 6)
+      .Output("z", Dtype::kFloat32, 6);
   MustRun(lane.Run(Candidate("axpy", "1", "32", "x, y, z, n", R"(
 #include <cuda_fp16.h>
 __global__ void axpy(const half* x, __half* y, float* z, int n) {
@@ -344,7 +365,8 @@ __global__ void axpy(const half* x, __half* y, float* z, int n) {
   y[i] = __hfma(__float2half(2.0f), x[i], __float2half(0.5f));
   z[i] = __half2float(x[i]) + float(x[i] * x[i] + __float2half(0.f));
 })")));
-  EXPECT_EQ(lane.Get<uint16_t>("y"), (std::vector<uint16_t>{0x4100, 0x4480, 0x3800, 0x7c00, 0xbe00, 0x3caa}));
+  EXPECT_EQ(lane.Get<uint16_t>("y"),
+            (std::vector<uint16_t>{0x4100, 0x4480, 0x3800, 0x7c00, 0xbe00, 0x3caa}));
   EXPECT_FLOAT_EQ(lane.Floats("z")[1], 6.0f);
   EXPECT_FLOAT_EQ(lane.Floats("z")[2], 0x1p-24f);
 }
@@ -353,8 +375,12 @@ TEST(HostKernels, TransposeThroughPaddedTiles) {
   constexpr int kRows = 45, kCols = 70;
   const auto x = Draws(kRows * kCols, 8);
   TestLane lane;
-  lane.Dim("rows", kRows).Dim("cols", kCols).Floats("x", x).Output("y", Dtype::kFloat32, kRows * kCols);
-  MustRun(lane.Run(Candidate("transpose<32, 8>", "ceil_div(cols, 32), ceil_div(rows, 32)", "32, 8", "x, y, rows, cols", R"(
+  lane.Dim("rows", kRows)
+      .Dim("cols", kCols)
+      .Floats("x", x)
+      .Output("y", Dtype::kFloat32, kRows * kCols);
+  MustRun(lane.Run(Candidate("transpose<32, 8>", "ceil_div(cols, 32), ceil_div(rows, 32)", "32, 8",
+                             "x, y, rows, cols", R"(
 namespace detail { constexpr int kPad = 1; }
 template <int Tile, int Rows>
 __global__ void transpose(const float* __restrict__ x, float* __restrict__ y, int rows, int cols) {
@@ -370,7 +396,8 @@ __global__ void transpose(const float* __restrict__ x, float* __restrict__ y, in
     c = blockIdx.x * Tile + j;
     if (r < rows && c < cols) y[c * rows + r] = tile[threadIdx.x][j];
   }
-})"), 2));
+})"),
+                   2));
   std::vector<float> expected(x.size());
   for (int r = 0; r < kRows; ++r)
     for (int c = 0; c < kCols; ++c) expected[c * kRows + r] = x[r * kCols + c];
@@ -427,7 +454,8 @@ __global__ void total(const float* x, volatile float* partial, unsigned* count, 
     for (int i = 0; i < 8; ++i) all += partial[i];
     *y = all;
   }
-})", 4));
+})",
+                   4));
   EXPECT_FLOAT_EQ(lane.Floats("y")[0], 1024.0f);
 }
 
@@ -449,7 +477,8 @@ __global__ void tiles(const float* x, float* y) {
   if (tile.thread_rank() == 0) y[tile.meta_group_rank()] = (sum + shuffled) / 2;
 })")));
   for (int t = 0; t < 8; ++t)
-    EXPECT_NEAR(lane.Floats("y")[t], std::accumulate(x.begin() + 16 * t, x.begin() + 16 * (t + 1), 0.0f), 1e-4f);
+    EXPECT_NEAR(lane.Floats("y")[t],
+                std::accumulate(x.begin() + 16 * t, x.begin() + 16 * (t + 1), 0.0f), 1e-4f);
 }
 
 TEST(HostKernels, MixedTypesMathAndConstants) {
@@ -461,7 +490,9 @@ TEST(HostKernels, MixedTypesMathAndConstants) {
 __constant__ float table[3] = {1.5f, 2.5f, 3.5f};
 __device__ int counter = 7;
 struct Pair { float a, b; __device__ Pair(float x, float y) : a(x), b(y) {} };
-__device__ __forceinline__ float3 operator*(float3 v, float s) { return make_float3(v.x * s, v.y * s, v.z * s); }
+__device__ __forceinline__ float3 operator*(float3 v, float s) {
+  return make_float3(v.x * s, v.y * s, v.z * s);
+}
 __global__ void probe(double* y) {
   y[0] = max(1, 2.5f) + min(3u, 2);
   y[1] = exp(1.0f) == expf(1.0f);
@@ -469,7 +500,8 @@ __global__ void probe(double* y) {
   y[3] = std::max(3, 4) + pow(2.0f, 3) + abs(-2.5f) + abs(-3);
   y[4] = M_PI;
   y[5] = table[2] + counter;
-  y[6] = __int_as_float(__float_as_int(1.25f)) + __float2int_rn(2.5f) + __popc(0xff) + __clz(1) + __ffs(8);
+  y[6] = __int_as_float(__float_as_int(1.25f)) + __float2int_rn(2.5f) + __popc(0xff);
+  y[6] += __clz(1) + __ffs(8);
   const float4 v = make_float4(1, 2, 3, 4);
   y[7] = v.x + v.y * v.z + v.w;
   y[8] = (make_float3(1, 2, 3) * 2).z + Pair(1, 2).b;
@@ -496,7 +528,8 @@ TEST(HostKernels, ScalarsArriveInTheParametersTypes) {
   TestLane lane;
   lane.Dim("n", 5).Scalar("f", Dtype::kFloat32, 0.1).Output("y", Dtype::kFloat64, 5);
   MustRun(lane.Run(Candidate("scalars", "1", "1", "y, n, n, n * 3, f, f, 1", R"(
-__global__ void scalars(double* y, short a, unsigned long long b, long c, float d, const double e, bool g) {
+__global__ void scalars(double* y, short a, unsigned long long b, long c, float d, const double e,
+                        bool g) {
   y[0] = a; y[1] = b; y[2] = c; y[3] = d; y[4] = e + g;
 })")));
   const auto y = lane.Get<double>("y");
@@ -520,7 +553,8 @@ TEST(HostKernels, DeviceGlobalsLastFromRunToRunOfOneModule) {
   lane.Output("y", Dtype::kInt32, 1);
   MustRun(lane.Run(Candidate("count", "1", "1", "y", R"(
 __device__ int runs;
-__global__ void count(int* y) { *y = ++runs; })"), 3));
+__global__ void count(int* y) { *y = ++runs; })"),
+                   3));
   EXPECT_EQ(lane.Get<int32_t>("y")[0], 3);
 }
 

@@ -34,10 +34,12 @@ int64_t AvailableBytes() {
   return INT64_MAX;
 }
 
-// Two half words, each a NaN of float16 and of bfloat16, so that together they are one of float32 and
-// float64 too: 30 choices for each.
+// Two half words, each a NaN of float16 and of bfloat16, so that together they are one of float32
+// and float64 too: 30 choices for each.
 uint32_t PoisonWordOf(uint32_t pattern) {
-  const auto half = [](uint32_t choice) { return (choice % 2 == 0 ? 0x7FF0u : 0xFFF0u) | (1 + choice / 2 % 15); };
+  const auto half = [](uint32_t choice) {
+    return (choice % 2 == 0 ? 0x7FF0u : 0xFFF0u) | (1 + choice / 2 % 15);
+  };
   return half(pattern % 30) << 16 | half(pattern / 30 % 30);
 }
 
@@ -63,7 +65,8 @@ uint16_t ToBFloat16(float value) {
 template <typename T, typename Convert>
 void Draw(void* data, int64_t elements, const ContentNumbers& numbers, Convert convert) {
   auto* out = static_cast<T*>(data);
-  for (int64_t i = 0; i < elements; ++i) out[i] = convert(ContentValue(numbers, static_cast<uint64_t>(i)));
+  for (int64_t i = 0; i < elements; ++i)
+    out[i] = convert(ContentValue(numbers, static_cast<uint64_t>(i)));
 }
 
 template <typename T>
@@ -72,29 +75,40 @@ void DrawAs(void* data, int64_t elements, const ContentNumbers& numbers) {
 }
 
 void DrawContent(void* data, const Content& content) {
-  const ContentNumbers numbers{content.seed,      content.case_number, content.tensor_number,
-                               static_cast<int>(content.init.kind),    0,
-                               content.last_dim,  content.bound,       content.init.scale,
-                               content.init.low,  content.init.high,   content.init.value};
+  const ContentNumbers numbers{content.seed,
+                               content.case_number,
+                               content.tensor_number,
+                               static_cast<int>(content.init.kind),
+                               0,
+                               content.last_dim,
+                               content.bound,
+                               content.init.scale,
+                               content.init.low,
+                               content.init.high,
+                               content.init.value};
   const int64_t n = content.elements;
   switch (content.dtype) {
     case Dtype::kFloat64: return DrawAs<double>(data, n, numbers);
     case Dtype::kFloat32: return DrawAs<float>(data, n, numbers);
     case Dtype::kFloat16:
-      return Draw<uint16_t>(data, n, numbers, [](double v) { return ToHalf(static_cast<float>(v)); });
+      return Draw<uint16_t>(data, n, numbers,
+                            [](double v) { return ToHalf(static_cast<float>(v)); });
     case Dtype::kBFloat16:
-      return Draw<uint16_t>(data, n, numbers, [](double v) { return ToBFloat16(static_cast<float>(v)); });
+      return Draw<uint16_t>(data, n, numbers,
+                            [](double v) { return ToBFloat16(static_cast<float>(v)); });
     case Dtype::kInt64: return DrawAs<int64_t>(data, n, numbers);
     case Dtype::kInt32: return DrawAs<int32_t>(data, n, numbers);
     case Dtype::kInt16: return DrawAs<int16_t>(data, n, numbers);
     case Dtype::kInt8: return DrawAs<int8_t>(data, n, numbers);
     case Dtype::kUint8: return DrawAs<uint8_t>(data, n, numbers);
-    case Dtype::kBool: return Draw<uint8_t>(data, n, numbers, [](double v) { return v != 0 ? 1 : 0; });
+    case Dtype::kBool:
+      return Draw<uint8_t>(data, n, numbers, [](double v) { return v != 0 ? 1 : 0; });
   }
 }
 
 // The first byte of [begin, end) of the mapping that is not the pattern's.
-std::optional<uint64_t> FirstOther(const uint8_t* mapping, uint64_t begin, uint64_t end, uint32_t word) {
+std::optional<uint64_t> FirstOther(const uint8_t* mapping, uint64_t begin, uint64_t end,
+                                   uint32_t word) {
   uint8_t bytes[sizeof(word)];
   std::memcpy(bytes, &word, sizeof(word));
   for (uint64_t i = begin; i < end; ++i)
@@ -104,13 +118,15 @@ std::optional<uint64_t> FirstOther(const uint8_t* mapping, uint64_t begin, uint6
 
 }  // namespace
 
-HostOracleDevice::HostOracleDevice(int index) : facts_(HostFacts(index)), flusher_(facts_.l2_bytes) {}
+HostOracleDevice::HostOracleDevice(int index)
+    : facts_(HostFacts(index)), flusher_(facts_.l2_bytes) {}
 
 HostOracleDevice::~HostOracleDevice() {
   while (!buffers_.empty()) Release(OracleBuffer(buffers_.begin()->second));
 }
 
-Result<OracleBuffer> HostOracleDevice::Allocate(uint64_t bytes, Access access, Placement placement) {
+Result<OracleBuffer> HostOracleDevice::Allocate(uint64_t bytes, Access access,
+                                                Placement placement) {
   OracleBuffer buffer;
   buffer.id = next_id_++;
   buffer.handle.size = bytes;
@@ -119,11 +135,13 @@ Result<OracleBuffer> HostOracleDevice::Allocate(uint64_t bytes, Access access, P
 
   // A timed buffer has poison on both sides of it; in verification one side is the guard.
   const uint64_t margin = placement == Placement::kAligned256 ? kTimedAlignment : 0;
-  const uint64_t mapping_bytes = RoundUp(margin + RoundUp(bytes, kEndAlignment) + margin, kPageBytes);
+  const uint64_t mapping_bytes =
+      RoundUp(margin + RoundUp(bytes, kEndAlignment) + margin, kPageBytes);
   const auto exhausted = [&](const char* what) {
     return Fail(ErrorCode::kExhausted, fmt::format("{} bytes of memory: {}", mapping_bytes, what));
   };
-  if (mapping_bytes > static_cast<uint64_t>(AvailableBytes())) return exhausted("the machine has less left");
+  if (mapping_bytes > static_cast<uint64_t>(AvailableBytes()))
+    return exhausted("the machine has less left");
   UniqueFd fd(memfd_create("buffer", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid()) return exhausted(std::strerror(errno));
   if (ftruncate(fd.get(), static_cast<off_t>(mapping_bytes)) != 0 ||
@@ -132,12 +150,14 @@ Result<OracleBuffer> HostOracleDevice::Allocate(uint64_t bytes, Access access, P
   void* mapping = mmap(nullptr, mapping_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (mapping == MAP_FAILED) return exhausted(std::strerror(errno));
   // The mapping above stays writable; later ones of a read-only buffer cannot be.
-  const int seals = F_SEAL_SHRINK | F_SEAL_GROW | (access == Access::kReadOnly ? F_SEAL_FUTURE_WRITE : 0);
+  const int seals =
+      F_SEAL_SHRINK | F_SEAL_GROW | (access == Access::kReadOnly ? F_SEAL_FUTURE_WRITE : 0);
   if (fcntl(fd.get(), F_ADD_SEALS, seals | F_SEAL_SEAL) != 0) {
     const int error = errno;
     munmap(mapping, mapping_bytes);
-    return Fail(ErrorCode::kMissing, fmt::format("sealing memory: {}: the host device needs Linux 5.1 or newer",
-                                                 std::strerror(error)));
+    return Fail(ErrorCode::kMissing,
+                fmt::format("sealing memory: {}: the host device needs Linux 5.1 or newer",
+                            std::strerror(error)));
   }
   buffer.handle.mapping_bytes = mapping_bytes;
   buffer.handle.offset =
@@ -167,7 +187,8 @@ Status HostOracleDevice::Fill(const OracleBuffer& buffer, const Content& content
 
 Status HostOracleDevice::Poison(const OracleBuffer& buffer, uint32_t pattern) {
   auto* words = static_cast<uint32_t*>(buffer.mapping);
-  if (words != nullptr) std::fill_n(words, buffer.handle.mapping_bytes / sizeof(*words), PoisonWordOf(pattern));
+  if (words != nullptr)
+    std::fill_n(words, buffer.handle.mapping_bytes / sizeof(*words), PoisonWordOf(pattern));
   return {};
 }
 
@@ -176,7 +197,8 @@ Status HostOracleDevice::Zero(const OracleBuffer& buffer) {
   return {};
 }
 
-Result<std::optional<uint64_t>> HostOracleDevice::FindDamage(const OracleBuffer& buffer, uint32_t pattern) {
+Result<std::optional<uint64_t>> HostOracleDevice::FindDamage(const OracleBuffer& buffer,
+                                                             uint32_t pattern) {
   if (buffer.mapping == nullptr) return std::nullopt;
   const auto* mapping = static_cast<const uint8_t*>(buffer.mapping);
   const uint32_t word = PoisonWordOf(pattern);
@@ -186,7 +208,8 @@ Result<std::optional<uint64_t>> HostOracleDevice::FindDamage(const OracleBuffer&
 }
 
 Result<uint64_t> HostOracleDevice::Digest(const OracleBuffer& buffer) {
-  // Four chains of multiply and rotate, mixed at the end; not for adversaries, who cannot write here.
+  // Four chains of multiply and rotate, mixed at the end; not for adversaries, who cannot write
+  // here.
   constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
   uint64_t lanes[4] = {1, 2, 3, 4};
   const auto* data = static_cast<const char*>(buffer.data);
@@ -204,13 +227,16 @@ Result<uint64_t> HostOracleDevice::Digest(const OracleBuffer& buffer) {
   return digest;
 }
 
-Result<std::vector<double>> HostOracleDevice::Time(size_t count, const std::function<void(size_t)>& run) {
+Result<std::vector<double>> HostOracleDevice::Time(size_t count,
+                                                   const std::function<void(size_t)>& run) {
   std::vector<double> times;
   for (size_t i = 0; i < count; ++i) {
     flusher_.Flush();
     const auto start = std::chrono::steady_clock::now();
     run(i);
-    times.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+    times.push_back(
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
+            .count());
   }
   return times;
 }

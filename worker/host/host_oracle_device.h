@@ -1,5 +1,6 @@
-// The host device's OracleDevice: buffers are sealed memfds, content is worker/device/content_value.h's,
-// and timing is HostRunnerDevice's form without the hand-over: cold caches, then this process's clock.
+// The host device's OracleDevice: buffers are sealed memfds, content is
+// worker/device/content_value.h's, and timing is HostRunnerDevice's form without the hand-over:
+// cold caches, then this process's clock.
 #pragma once
 
 #include <map>
@@ -19,7 +20,8 @@ class HostOracleDevice : public OracleDevice {
 
   const DeviceFacts& facts() const override { return facts_; }
 
-  // A read-only buffer's memory cannot be mapped writable again through its descriptor, whoever holds it.
+  // A read-only buffer's memory cannot be mapped writable again through its descriptor, whoever
+  // holds it.
   Result<OracleBuffer> Allocate(uint64_t bytes, Access access, Placement placement) override;
   void Release(const OracleBuffer& buffer) override;
   Status Fill(const OracleBuffer& buffer, const Content& content) override;

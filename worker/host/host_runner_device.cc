@@ -44,17 +44,21 @@ std::variant<host::Program, Failed> MakeProgram(const LoadModule& module, int wo
     const uint64_t threads = uint64_t{from.block[0]} * from.block[1] * from.block[2];
     const uint64_t blocks = uint64_t{from.grid[0]} * from.grid[1] * from.grid[2];
     if (threads == 0 || threads > host::kMaxHostThreads || blocks == 0)
-      return Failed{LaunchError{fmt::format("invalid configuration: {} blocks of {} threads", blocks, threads)}, ""};
+      return Failed{LaunchError{fmt::format("invalid configuration: {} blocks of {} threads",
+                                            blocks, threads)},
+                    ""};
     if (from.shared_bytes > host::kMaxHostShared)
       return Failed{ResourceError{fmt::format("dynamic shared memory of {} bytes; the limit is {}",
-                                              from.shared_bytes, host::kMaxHostShared)}, ""};
+                                              from.shared_bytes, host::kMaxHostShared)},
+                    ""};
     to.kernel = from.kernel;
     std::copy(from.grid.begin(), from.grid.end(), to.grid);
     std::copy(from.block.begin(), from.block.end(), to.block);
     to.argument_count = static_cast<uint32_t>(from.arguments.size());
     for (size_t a = 0; a < from.arguments.size(); ++a) {
       const int buffer = from.arguments[a].buffer;
-      if (buffer >= static_cast<int>(plan.buffers.size())) return Internal("host device: an argument names no buffer");
+      if (buffer >= static_cast<int>(plan.buffers.size()))
+        return Internal("host device: an argument names no buffer");
       to.arguments[a].buffer = buffer;
       std::memcpy(&to.arguments[a].bits, from.arguments[a].bits.data(), sizeof(uint64_t));
     }
@@ -69,7 +73,8 @@ HostRunnerDevice::HostRunnerDevice(HostRunnerOptions options)
   if (options_.workers <= 0) options_.workers = LaneCores();
 }
 
-std::optional<Failed> HostRunnerDevice::Command(const host::Command& command, std::span<const int> fds) {
+std::optional<Failed> HostRunnerDevice::Command(const host::Command& command,
+                                                std::span<const int> fds) {
   if (process_ == nullptr) return Internal("host device: no module is loaded");
   const auto answer = process_->Obey(command, fds, options_.run_limit);
   if (answer && answer->ok != 0) return std::nullopt;
@@ -121,12 +126,14 @@ RunnerDevice::Reply HostRunnerDevice::Bind(const BindBuffers& buffers, std::span
     for (size_t i = 0; i < buffers.buffers.size(); ++i) {
       const BufferHandle& handle = buffers.buffers[i];
       if (handle.size > 0) ++wanted;
-      if (handle.offset > handle.mapping_bytes || handle.mapping_bytes - handle.offset < handle.size)
+      if (handle.offset > handle.mapping_bytes ||
+          handle.mapping_bytes - handle.offset < handle.size)
         failed = Internal("host device: a buffer lies outside its mapping");
       command.mappings[i] = {handle.mapping_bytes, handle.offset, handle.size,
                              handle.access == Access::kReadWrite ? 1u : 0u};
     }
-    if (wanted != fds.size()) failed = Internal("host device: another number of descriptors than buffers");
+    if (wanted != fds.size())
+      failed = Internal("host device: another number of descriptors than buffers");
   }
   if (!failed) failed = Command(command, fds);
   close_all();

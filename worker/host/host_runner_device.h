@@ -1,5 +1,6 @@
-// The host device's RunnerDevice: each loaded module is a process of its own, so that "fresh" is exec and
-// a fault is a death with a report. Time is this side's clock, less the measured cost of handing over.
+// The host device's RunnerDevice: each loaded module is a process of its own, so that "fresh" is
+// exec and a fault is a death with a report. Time is this side's clock, less the measured cost of
+// handing over.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,8 @@ namespace warpsmith {
 
 struct HostRunnerOptions {
   int workers = 0;  // threads of a candidate; 0: the cores of this process's affinity
-  // A run that takes longer is killed: Failed with Timeout. The supervisor's own limit is shorter as a rule.
+  // A run that takes longer is killed: Failed with Timeout. The supervisor's own limit is shorter
+  // as a rule.
   Duration run_limit = std::chrono::seconds(60);
 };
 
@@ -22,7 +24,8 @@ class HostRunnerDevice : public RunnerDevice {
 
   Reply Load(const LoadModule& module) override;
   Reply Bind(const BindBuffers& buffers, std::span<const int> fds) override;
-  // Untimed runs alternate between the two orders of threads, so that a missing barrier cannot pass by luck.
+  // Untimed runs alternate between the two orders of threads, so that a missing barrier cannot pass
+  // by luck.
   Reply Run(const RunPlan& run) override;
   Reply Unbind(const UnbindBuffers& sets) override;
 

@@ -25,7 +25,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kUnsuppor
      {"cuda/", "libcu++ (cuda/...)"},
      {"curand", "cuRAND"}}};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 25> kUnsupportedWords = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 26> kUnsupportedWords = {
     {{"asm", "inline PTX"},
      {"__asm", "inline PTX"},
      {"__asm__", "inline PTX"},
@@ -46,6 +46,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 25> kUnsuppo
      {"texture", "textures"},
      {"cudaLaunchDevice", "device-side launches"},
      {"cudaGetParameterBuffer", "device-side launches"},
+     {"new", "memory from the device heap"},
      {"__shfl", "shuffles without _sync"},
      {"__shfl_down", "shuffles without _sync"},
      {"__shfl_up", "shuffles without _sync"},
@@ -57,8 +58,10 @@ Rejected Unsupported(int line, std::string_view what) {
 }
 
 std::string Trim(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
+    text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+    text.remove_suffix(1);
   return std::string(text);
 }
 
@@ -66,15 +69,17 @@ std::optional<Rejected> CheckInclude(const Directive& directive) {
   const std::string rest = Trim(directive.rest);
   const bool plain = rest.size() > 2 && ((rest.front() == '<' && rest.back() == '>') ||
                                          (rest.front() == '"' && rest.back() == '"'));
-  if (!plain) return Rejected{fmt::format("line {}: #include needs a plain <name>", directive.line)};
+  if (!plain)
+    return Rejected{fmt::format("line {}: #include needs a plain <name>", directive.line)};
   const std::string name = rest.substr(1, rest.size() - 2);
   const auto& allowed = HostHeaders();
   if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) return std::nullopt;
   if (name.find("..") == std::string::npos)
     for (const auto& [prefix, what] : kUnsupportedHeaders)
       if (name.starts_with(prefix)) return Unsupported(directive.line, what);
-  return Rejected{fmt::format("line {}: #include of \"{}\" is not allowed; a candidate may include {}",
-                              directive.line, name, fmt::join(allowed, ", "))};
+  return Rejected{
+      fmt::format("line {}: #include of \"{}\" is not allowed; a candidate may include {}",
+                  directive.line, name, fmt::join(allowed, ", "))};
 }
 
 std::optional<Rejected> CheckDirective(const Directive& directive) {
@@ -85,7 +90,8 @@ std::optional<Rejected> CheckDirective(const Directive& directive) {
   if (directive.name.empty() && !Trim(directive.rest).empty())
     return Rejected{fmt::format("line {}: line markers are not allowed", directive.line)};
   const std::string rest = Trim(directive.rest);
-  if (directive.name == "pragma" && rest.starts_with("GCC") && rest.find("unroll") == std::string::npos)
+  if (directive.name == "pragma" && rest.starts_with("GCC") &&
+      rest.find("unroll") == std::string::npos)
     return Rejected{fmt::format("line {}: #pragma GCC is not allowed", directive.line)};
   return std::nullopt;
 }
@@ -110,12 +116,13 @@ std::vector<Token> Tokens(const StrippedText& stripped, std::vector<std::string>
       const size_t end = std::min(code.find('\n', i), code.size());
       const std::string_view directive(code.data() + i, end - i);
       const size_t define = directive.find("define");
-      const bool marks = std::any_of(qualifiers.begin(), qualifiers.end(), [&](const std::string& q) {
-        return directive.find(q) != std::string_view::npos;
-      });
+      const bool marks = std::any_of(
+          qualifiers.begin(), qualifiers.end(),
+          [&](const std::string& q) { return directive.find(q) != std::string_view::npos; });
       if (define != std::string_view::npos && marks) {
         size_t at = define + 6;
-        while (at < directive.size() && std::isspace(static_cast<unsigned char>(directive[at]))) ++at;
+        while (at < directive.size() && std::isspace(static_cast<unsigned char>(directive[at])))
+          ++at;
         size_t stop = at;
         while (stop < directive.size() && IsIdentifierCharacter(directive[stop])) ++stop;
         if (stop > at) qualifiers.emplace_back(directive.substr(at, stop - at));
@@ -181,7 +188,8 @@ class FunctionFinder {
   }
 
   bool Has(const std::vector<Token>& declaration, std::string_view word) const {
-    return std::any_of(declaration.begin(), declaration.end(), [&](const Token& t) { return t.text == word; });
+    return std::any_of(declaration.begin(), declaration.end(),
+                       [&](const Token& t) { return t.text == word; });
   }
 
   Body Classify(const std::vector<Token>& declaration, int parens) {
@@ -192,10 +200,13 @@ class FunctionFinder {
                                     [&](const std::string& q) { return Has(declaration, q); });
     const Token* name = FunctionName(declaration);
     if (name == nullptr) {
-      const bool type = Has(declaration, "struct") || Has(declaration, "class") || Has(declaration, "union");
-      return type && !Has(declaration, "enum") && !Has(declaration, "=") ? Body::kScope : Body::kInitializer;
+      const bool type =
+          Has(declaration, "struct") || Has(declaration, "class") || Has(declaration, "union");
+      return type && !Has(declaration, "enum") && !Has(declaration, "=") ? Body::kScope
+                                                                         : Body::kInitializer;
     }
-    if (!marked && !Has(declaration, "constexpr") && !Has(declaration, "=") && !Has(declaration, "enum"))
+    if (!marked && !Has(declaration, "constexpr") && !Has(declaration, "=") &&
+        !Has(declaration, "enum"))
       found_ = fmt::format("{} (line {})", name->text, name->line);
     return Body::kSkip;
   }
@@ -203,8 +214,8 @@ class FunctionFinder {
   // The identifier before the first bracket that is not an attribute's.
   static const Token* FunctionName(const std::vector<Token>& declaration) {
     constexpr std::array<std::string_view, 9> kNotNames = {
-        "__launch_bounds__", "__align__", "alignas", "__attribute__", "decltype",
-        "noexcept", "enable_if_t", "sizeof", "__maxnreg__"};
+        "__launch_bounds__", "__align__",   "alignas", "__attribute__", "decltype",
+        "noexcept",          "enable_if_t", "sizeof",  "__maxnreg__"};
     int angles = 0, nested = 0;
     for (size_t i = 0; i < declaration.size(); ++i) {
       const std::string_view text = declaration[i].text;
@@ -217,7 +228,8 @@ class FunctionFinder {
       const std::string_view before = declaration[i - 1].text;
       const bool is_name = std::find(kNotNames.begin(), kNotNames.end(), before) == kNotNames.end();
       if (is_name && IsIdentifierCharacter(before.front())) return &declaration[i - 1];
-      if (!IsIdentifierCharacter(before.front()) && before != ">") return &declaration[i - 1];  // operator+
+      if (!IsIdentifierCharacter(before.front()) && before != ">")
+        return &declaration[i - 1];  // operator+
     }
     return nullptr;
   }
@@ -231,13 +243,41 @@ class FunctionFinder {
 }  // namespace
 
 const std::vector<std::string>& HostHeaders() {
-  static const std::vector<std::string> headers = {
-      "cuda_runtime.h", "cuda_runtime_api.h", "cuda_fp16.h", "cuda_bf16.h", "cooperative_groups.h",
-      "cooperative_groups/reduce.h", "math_constants.h", "vector_types.h", "vector_functions.h",
-      "device_launch_parameters.h", "device_functions.h", "cuda.h", "algorithm", "assert.h", "cassert",
-      "cfloat", "climits", "cmath", "cstddef", "cstdint", "cstdio", "cstdlib", "cstring", "float.h",
-      "inttypes.h", "limits", "limits.h", "math.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h",
-      "string.h", "type_traits", "utility"};
+  static const std::vector<std::string> headers = {"cuda_runtime.h",
+                                                   "cuda_runtime_api.h",
+                                                   "cuda_fp16.h",
+                                                   "cuda_bf16.h",
+                                                   "cooperative_groups.h",
+                                                   "cooperative_groups/reduce.h",
+                                                   "math_constants.h",
+                                                   "vector_types.h",
+                                                   "vector_functions.h",
+                                                   "device_launch_parameters.h",
+                                                   "device_functions.h",
+                                                   "cuda.h",
+                                                   "algorithm",
+                                                   "assert.h",
+                                                   "cassert",
+                                                   "cfloat",
+                                                   "climits",
+                                                   "cmath",
+                                                   "cstddef",
+                                                   "cstdint",
+                                                   "cstdio",
+                                                   "cstdlib",
+                                                   "cstring",
+                                                   "float.h",
+                                                   "inttypes.h",
+                                                   "limits",
+                                                   "limits.h",
+                                                   "math.h",
+                                                   "stddef.h",
+                                                   "stdint.h",
+                                                   "stdio.h",
+                                                   "stdlib.h",
+                                                   "string.h",
+                                                   "type_traits",
+                                                   "utility"};
   return headers;
 }
 
@@ -258,20 +298,23 @@ std::optional<Rejected> CheckHostText(std::string_view text) {
       return Rejected{fmt::format("line {}: {} is not allowed", *line, word)};
   if (const auto line = FindToken(stripped, "<<<"))
     return Rejected{fmt::format(
-        "line {}: launches from code (<<<...>>>) are not allowed: name the launch in the plan", *line)};
+        "line {}: launches from code (<<<...>>>) are not allowed: name the launch in the plan",
+        *line)};
   for (const auto& [at, literal] : stripped.literals) {
     const std::string_view before = std::string_view(stripped.code).substr(0, at);
     const size_t pragma = before.rfind("_Pragma");
     if (literal.starts_with("GCC") && pragma != std::string_view::npos && at - pragma < 16 &&
         literal.find("unroll") == std::string::npos)
-      return Rejected{fmt::format("line {}: _Pragma(\"GCC ...\") is not allowed", stripped.line[at])};
+      return Rejected{
+          fmt::format("line {}: _Pragma(\"GCC ...\") is not allowed", stripped.line[at])};
   }
   for (const auto& [word, what] : kUnsupportedWords)
     if (const auto line = FindToken(stripped, word)) return Unsupported(*line, what);
   if (const auto name = FindHostFunction(stripped))
-    return Rejected{fmt::format(
-        "host code is not allowed: {}: a candidate is device code only; mark helper functions __device__",
-        *name)};
+    return Rejected{
+        fmt::format("host code is not allowed: {}: a candidate is device code only; mark helper "
+                    "functions __device__",
+                    *name)};
   return std::nullopt;
 }
 

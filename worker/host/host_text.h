@@ -1,6 +1,6 @@
-// What may not stand in a candidate for the host device, seen from the text alone: includes outside the
-// allow-list, directives that read files, host code, and what a CPU cannot do, named as such. The
-// checks of the object (object_file.h) and the sandbox stand behind it. Pure.
+// What may not stand in a candidate for the host device, seen from the text alone: includes outside
+// the allow-list, directives that read files, host code, and what a CPU cannot do, named as such.
+// The checks of the object (object_file.h) and the sandbox stand behind it. Pure.
 #pragma once
 
 #include <optional>
@@ -18,9 +18,10 @@ std::optional<Rejected> CheckHostText(std::string_view text);
 // Headers that candidates may include. All are empty: the shim has their content in place.
 const std::vector<std::string>& HostHeaders();
 
-// The first function with a body that is neither __device__ nor __global__ (nor constexpr), by name and
-// line: "f (line 3)". Reads what a reader sees without expanding macros, but knows macros that stand
-// for a qualifier. Nothing also when the braces do not pair up, which is the compiler's to report.
+// The first function with a body that is neither __device__ nor __global__ (nor constexpr), by name
+// and line: "f (line 3)". Reads what a reader sees without expanding macros, but knows macros that
+// stand for a qualifier. Nothing also when the braces do not pair up, which is the compiler's to
+// report.
 std::optional<std::string> FindHostFunction(const StrippedText& stripped);
 
 }  // namespace warpsmith

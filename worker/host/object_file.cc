@@ -38,7 +38,8 @@ Result<ObjectFile> ReadObject(std::string_view bytes) {
     return Fail(ErrorCode::kCorrupt, "object file: not a relocatable x86-64 file");
   std::vector<Elf64_Shdr> headers;
   for (uint64_t i = 0; i < header.e_shnum; ++i) {
-    ASSIGN_OR_RETURN(const auto section, ReadAt<Elf64_Shdr>(bytes, header.e_shoff + i * sizeof(Elf64_Shdr)));
+    ASSIGN_OR_RETURN(const auto section,
+                     ReadAt<Elf64_Shdr>(bytes, header.e_shoff + i * sizeof(Elf64_Shdr)));
     headers.push_back(section);
   }
   if (header.e_shstrndx >= headers.size())
@@ -56,15 +57,18 @@ Result<ObjectFile> ReadObject(std::string_view bytes) {
   }
   for (const Elf64_Shdr& h : headers) {
     if (h.sh_type != SHT_SYMTAB) continue;
-    if (h.sh_link >= headers.size()) return Fail(ErrorCode::kCorrupt, "object file: symbols without names");
+    if (h.sh_link >= headers.size())
+      return Fail(ErrorCode::kCorrupt, "object file: symbols without names");
     ASSIGN_OR_RETURN(const auto table, Slice(bytes, h.sh_offset, h.sh_size));
-    ASSIGN_OR_RETURN(const auto strings, Slice(bytes, headers[h.sh_link].sh_offset, headers[h.sh_link].sh_size));
-    for (uint64_t at = sizeof(Elf64_Sym); at + sizeof(Elf64_Sym) <= table.size(); at += sizeof(Elf64_Sym)) {
+    ASSIGN_OR_RETURN(const auto strings,
+                     Slice(bytes, headers[h.sh_link].sh_offset, headers[h.sh_link].sh_size));
+    for (uint64_t at = sizeof(Elf64_Sym); at + sizeof(Elf64_Sym) <= table.size();
+         at += sizeof(Elf64_Sym)) {
       ASSIGN_OR_RETURN(const auto symbol, ReadAt<Elf64_Sym>(table, at));
       object.symbols.push_back({TextAt(strings, symbol.st_name),
                                 static_cast<uint8_t>(ELF64_ST_TYPE(symbol.st_info)),
-                                static_cast<uint8_t>(ELF64_ST_BIND(symbol.st_info)), symbol.st_shndx,
-                                symbol.st_value, symbol.st_size});
+                                static_cast<uint8_t>(ELF64_ST_BIND(symbol.st_info)),
+                                symbol.st_shndx, symbol.st_value, symbol.st_size});
     }
   }
   return object;
@@ -97,7 +101,8 @@ std::string MakeSharedMemoryObject(const std::vector<std::string>& names, uint64
 
   std::string out(sizeof(Elf64_Ehdr), '\0');
   std::vector<Elf64_Shdr> sections(kSections);
-  const auto add = [&](int index, const char* name, uint32_t type, uint64_t flags, std::string_view data) {
+  const auto add = [&](int index, const char* name, uint32_t type, uint64_t flags,
+                       std::string_view data) {
     out.resize((out.size() + 15) / 16 * 16);
     Elf64_Shdr& section = sections[index];
     section.sh_name = static_cast<uint32_t>(section_names.find(std::string(1, '\0') + name) + 1);

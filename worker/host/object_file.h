@@ -1,5 +1,5 @@
-// Just enough of ELF to see what g++ made of a candidate before it is linked, and to give dynamic shared
-// memory a place. The bytes are hostile text's product: every offset is checked. Pure.
+// Just enough of ELF to see what g++ made of a candidate before it is linked, and to give dynamic
+// shared memory a place. The bytes are hostile text's product: every offset is checked. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace warpsmith {
 
 struct ObjectSection {
   std::string name;
-  uint32_t type = 0;    // SHT_*
-  uint64_t flags = 0;   // SHF_*
+  uint32_t type = 0;   // SHT_*
+  uint64_t flags = 0;  // SHF_*
   uint64_t size = 0;
   std::string_view data;  // empty for SHT_NOBITS
 };
@@ -42,8 +42,8 @@ Result<ObjectFile> ReadObject(std::string_view bytes);
 // The bytes of a defined symbol. kNotFound, kCorrupt.
 Result<std::string_view> SymbolData(const ObjectFile& object, std::string_view name);
 
-// A relocatable file that defines every name at the same place: `bytes` of zero-initialised thread-local
-// memory, as CUDA's dynamic shared memory has one start under all its names.
+// A relocatable file that defines every name at the same place: `bytes` of zero-initialised
+// thread-local memory, as CUDA's dynamic shared memory has one start under all its names.
 std::string MakeSharedMemoryObject(const std::vector<std::string>& names, uint64_t bytes);
 
 }  // namespace warpsmith

@@ -58,8 +58,9 @@ Outcome TestLane::Run(const std::string& text, int runs) {
   BindBuffers bind;
   std::vector<int> fds;
   for (const BufferSpec& spec : plan.buffers) {
-    auto buffer = oracle.Allocate(spec.bytes(), spec.role == BufferRole::kInput ? Access::kReadOnly : Access::kReadWrite,
-                                  placement_);
+    auto buffer = oracle.Allocate(
+        spec.bytes(), spec.role == BufferRole::kInput ? Access::kReadOnly : Access::kReadWrite,
+        placement_);
     EXPECT_TRUE(buffer) << (buffer ? "" : buffer.error().message);
     if (spec.role == BufferRole::kInput && spec.bytes() > 0)
       std::memcpy(buffer->data, inputs_[spec.name].data(), spec.bytes());
@@ -86,7 +87,8 @@ Outcome TestLane::Run(const std::string& text, int runs) {
       const BufferSpec& spec = plan.buffers[b];
       if (spec.role == BufferRole::kInput) continue;
       if (const auto at = oracle.FindDamage(buffers[b], pattern).value())
-        damage_ = fmt::format("{}{:+}", spec.name, static_cast<int64_t>(*at - buffers[b].handle.offset));
+        damage_ =
+            fmt::format("{}{:+}", spec.name, static_cast<int64_t>(*at - buffers[b].handle.offset));
       outputs_[spec.name] = std::string(static_cast<const char*>(buffers[b].data), spec.bytes());
     }
   }
@@ -96,7 +98,8 @@ Outcome TestLane::Run(const std::string& text, int runs) {
 std::string Candidate(const std::string& kernel, const std::string& grid, const std::string& block,
                       const std::string& args, const std::string& code, const std::string& shared) {
   return fmt::format(
-      "/* warpsmith\nlaunches:\n  - kernel: {}\n    grid: \"{}\"\n    block: \"{}\"\n    shared: \"{}\"\n"
+      "/* warpsmith\nlaunches:\n  - kernel: {}\n    grid: \"{}\"\n    block: \"{}\"\n    shared: "
+      "\"{}\"\n"
       "    args: \"{}\"\n*/\n{}",
       kernel, grid, block, shared, args, code);
 }

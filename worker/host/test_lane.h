@@ -1,5 +1,5 @@
-// For tests: a task made of buffers with known content, and one way through compiler, oracle device and
-// runner device for a candidate's text.
+// For tests: a task made of buffers with known content, and one way through compiler, oracle device
+// and runner device for a candidate's text.
 #pragma once
 
 #include <cstring>
@@ -32,11 +32,17 @@ class TestLane {
   }
   TestLane& Scalar(const std::string& name, Dtype dtype, double value);
   TestLane& Output(const std::string& name, Dtype dtype, int64_t elements);
-  TestLane& Place(Placement placement) { placement_ = placement; return *this; }
-  TestLane& RunLimit(Duration limit) { options_.run_limit = limit; return *this; }
+  TestLane& Place(Placement placement) {
+    placement_ = placement;
+    return *this;
+  }
+  TestLane& RunLimit(Duration limit) {
+    options_.run_limit = limit;
+    return *this;
+  }
 
-  // Compiles, loads, binds and runs the plan `runs` times untimed. What it came to: Correct{} when all went
-  // well, else the outcome. Outputs are poisoned before each run.
+  // Compiles, loads, binds and runs the plan `runs` times untimed. What it came to: Correct{} when
+  // all went well, else the outcome. Outputs are poisoned before each run.
   Outcome Run(const std::string& text, int runs = 1);
 
   template <typename T>
@@ -66,7 +72,8 @@ class TestLane {
 
 // A candidate with one launch, its plan written as usual.
 std::string Candidate(const std::string& kernel, const std::string& grid, const std::string& block,
-                      const std::string& args, const std::string& code, const std::string& shared = "0");
+                      const std::string& args, const std::string& code,
+                      const std::string& shared = "0");
 
 // The outcome of compiling, Correct{} when it compiles.
 Outcome CompileOutcome(const std::string& text);

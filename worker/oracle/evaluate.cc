@@ -1,5 +1,6 @@
 #include "worker/oracle/evaluate.h"
 
+#include <cmath>
 #include <utility>
 
 #include "worker/core/evaluation.h"
@@ -14,6 +15,11 @@ std::string Label(const Case& judged) {
   for (const auto& [name, size] : judged.dims)
     text += (text.empty() ? "" : ", ") + name + "=" + std::to_string(size);
   return "case {" + text + "}";
+}
+
+std::string SpreadText(const std::vector<double>& us) {
+  if (us.empty()) return "unknown";
+  return std::to_string(std::lround(100 * RobustSigma(us) / Median(us))) + " %";
 }
 
 // Why a measurement may not become a score; nothing: it may.
@@ -33,7 +39,11 @@ Ending WhyNot(const Measurement& measurement) {
     case Validity::kThrottled: break;
   }
   return Infrastructure{InfrastructureKind::kTooNoisy,
-                        label + ": the measurement is " + ToString(measurement.validity)};
+                        label + ": " + ToString(measurement.validity) + ": " +
+                            std::to_string(measurement.candidate_block_us.size()) +
+                            " blocks count, spread " + SpreadText(measurement.candidate_block_us) +
+                            " of the candidate, " + SpreadText(measurement.baseline_block_us) +
+                            " of the baseline"};
 }
 
 }  // namespace

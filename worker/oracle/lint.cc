@@ -13,7 +13,7 @@
 namespace warpsmith {
 namespace {
 
-constexpr uint64_t kLintSeed = 0x117;
+constexpr uint64_t kLintSeed = 0x117, kOtherSeed = 0x711;
 
 // The smallest timed case; else the largest of the others.
 size_t CaseToLint(const Task& task, DeviceKind kind) {
@@ -67,9 +67,9 @@ struct Linter {
                     task.outputs[output].name + "`; tighten its tolerance or change its content");
   }
 
-  // Judged in the output's own dtype, as a candidate's would be.
-  Status TryConstants(size_t output, const Values& native) const {
-    const Summary summary = SummaryOf(native, output);
+  // What a candidate could know beforehand is what other content gives. Judged in the output's own
+  // dtype, as a candidate's would be.
+  Status TryConstants(size_t output, const Values& native, const Summary& summary) const {
     const std::pair<const char*, double> guesses[] = {
         {"zeros", 0.0},
         {"the mean everywhere", summary.mean},
@@ -111,6 +111,9 @@ Status LintTask(const Task& task, const Reference& reference, OracleDevice& devi
   DrawnInputs drawn(device, task, linted.dims, buffers);
   RETURN_IF_ERROR(drawn.Allocate());
   const auto number = static_cast<uint32_t>(index);
+  RETURN_IF_ERROR(drawn.Fill(kOtherSeed, number));
+  RETURN_IF_ERROR(device.Synchronize());
+  ASSIGN_OR_RETURN(const Values before, reference.Run(linted.dims, drawn.views(), buffers));
   RETURN_IF_ERROR(drawn.Fill(kLintSeed, number));
   RETURN_IF_ERROR(device.Synchronize());
   ASSIGN_OR_RETURN(const Values exact, reference.RunExact(linted.dims, drawn.views(), buffers));
@@ -120,7 +123,7 @@ Status LintTask(const Task& task, const Reference& reference, OracleDevice& devi
     if (buffers[task.inputs.size() + output].elements() == 0) continue;
     const Values& expected = ComparesNative(task.outputs[output]) ? native : exact;
     const Linter linter{task, linted, expected, inputs, bounds};
-    RETURN_IF_ERROR(linter.TryConstants(output, native));
+    RETURN_IF_ERROR(linter.TryConstants(output, native, SummaryOf(before, output)));
     RETURN_IF_ERROR(linter.TryInputs(output, native));
   }
   // Each input must matter to some output.

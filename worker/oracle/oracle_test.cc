@@ -334,7 +334,7 @@ TEST(Oracle, MoreTimesThanRunsAreNonsense) {
   FakeBehaviour behaviour = Claiming(10);
   behaviour.tongue = [](const ToRunner& message, std::string honest) -> std::optional<std::string> {
     const auto* run = std::get_if<RunPlan>(&message);
-    if (run == nullptr || !run->timed) return honest;
+    if (run == nullptr || run->sets.empty() || !run->timed) return honest;
     return Encode(FromRunner(Done{.run_us = std::vector<double>(run->sets.size() + 1, 1.0)}));
   };
   EXPECT_THAT(oracle.Label(behaviour, Depth::kScreen), HasSubstr("3 times for 2 timed runs"));
@@ -348,6 +348,10 @@ TEST(Oracle, WhatARunnerMayReportIsTaken) {
   EXPECT_EQ(oracle.Label(Failing(DeviceFault{"illegal address"})), "device_fault(illegal address)");
   EXPECT_EQ(oracle.discarded().size(), 1u) << "after a fault the runner is replaced";
   EXPECT_EQ(oracle.reply().log, "printed\n");
+  EXPECT_EQ(oracle.Label(Failing(Timeout{Stage::kProfile})), "timeout(verify)");
+  EXPECT_EQ(oracle.Label(Failing(ResourceError{"stack"})), "resource_error");
+  EXPECT_EQ(oracle.Label(Failing(Infrastructure{InfrastructureKind::kDriver, "gone"})),
+            "infrastructure(driver)");
 }
 
 TEST(Oracle, UnevenRunsOfABlockAreAViolation) {

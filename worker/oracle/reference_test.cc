@@ -262,6 +262,15 @@ TEST(Lint, RefusesATaskWhoseOutputIsNearlyConstant) {
   EXPECT_THAT(LintOf(task), HasSubstr("mean"));
 }
 
+TEST(Lint, AcceptsASumThatNobodyCanKnowBeforehand) {
+  Task task = SoftmaxTask();
+  task.outputs[0] = FloatOutput("y", {"1"});
+  task.reference = "def reference(x: Tensor) -> Tensor:\n    return torch.sum(x).reshape([1])\n";
+  EXPECT_EQ(LintOf(task), "");
+  task.inputs[0].init = {.kind = InitKind::kUniform, .low = 1, .high = 1.00001};
+  EXPECT_THAT(LintOf(task), HasSubstr("mean")) << "all content has the same sum";
+}
+
 TEST(Lint, RefusesATaskThatACopySolves) {
   Task task = SoftmaxTask();
   task.reference = "def reference(x: Tensor) -> Tensor:\n    return x * (1 + 1e-6)\n";

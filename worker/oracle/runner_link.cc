@@ -81,9 +81,15 @@ Outcome RunnerLink::Lost(Stage stage, const Error& error, Duration waited, Durat
   return DeviceFault{"the runner died"};
 }
 
-std::variant<Done, Outcome> RunnerLink::Checked(const ToRunner& message, FromRunner answer) {
+std::variant<Done, Outcome> RunnerLink::Checked(Stage stage, const ToRunner& message,
+                                                FromRunner answer) {
   if (auto* failed = std::get_if<Failed>(&answer)) {
     Keep(failed->output);
+    // Its own watch ended a run; it does not know the stage.
+    if (std::holds_alternative<Timeout>(failed->outcome)) {
+      Discard("timeout");
+      return Timeout{stage};
+    }
     if (!MayReport(failed->outcome))
       return Nonsense(std::string("it judges itself ") + OutcomeName(failed->outcome));
     if (!Harmless(failed->outcome)) Discard(OutcomeLabel(failed->outcome));
@@ -133,7 +139,7 @@ std::variant<Done, Outcome> RunnerLink::Call(Stage stage, const ToRunner& messag
   if (!frame->fds.empty()) return Nonsense("it sends descriptors");
   auto answer = Decode<FromRunner>(frame->bytes);
   if (!answer) return Nonsense(answer.error().message);
-  return Checked(message, std::move(*answer));
+  return Checked(stage, message, std::move(*answer));
 }
 
 }  // namespace warpsmith

@@ -36,9 +36,9 @@ class RunnerLink {
   void Begin(uint64_t evaluation);
 
   // Sends one message and waits for its answer at most `limit`. Done, or how the evaluation ends:
-  // what the runner said (LaunchError, DeviceFault, ResourceError, Rejected, Infrastructure),
-  // Timeout(stage), or DeviceFault for a runner that died or talks nonsense. A `timed` run must
-  // report one positive finite time a set, together no longer than the wait: else
+  // what the runner said (LaunchError, DeviceFault, ResourceError, Rejected, Timeout,
+  // Infrastructure), Timeout(stage), or DeviceFault for a runner that died or talks nonsense. A
+  // `timed` run must report one positive finite time a set, together no longer than the wait: else
   // Violation(time_forged).
   std::variant<Done, Outcome> Call(Stage stage, const ToRunner& message, std::span<const int> fds,
                                    Duration limit);
@@ -55,7 +55,7 @@ class RunnerLink {
   std::optional<Outcome> Attach();
   Outcome Lost(Stage stage, const Error& error, Duration waited, Duration limit);
   Outcome Nonsense(const std::string& what);
-  std::variant<Done, Outcome> Checked(const ToRunner& message, FromRunner answer);
+  std::variant<Done, Outcome> Checked(Stage stage, const ToRunner& message, FromRunner answer);
   void Keep(const std::string& output);
 
   Notify notify_;

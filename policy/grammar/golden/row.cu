@@ -12,8 +12,8 @@ constexpr int kRows = 1;  // rows of a block
 constexpr int kVec = 8;  // neighbouring elements of one load: a part of the row
 constexpr int kParts = 8;  // parts of a row that a thread keeps in registers
 
-// The part of a row that starts at `column`, as floats; 0 beyond the row's end. Rows whose length is
-// no multiple of kVec do not start aligned and are read one by one.
+// The part of a row that starts at `column`, as floats; 0 beyond the row's end. Rows whose length
+// is no multiple of kVec do not start aligned and are read one by one.
 template <typename T>
 __device__ __forceinline__ vec<float, kVec> load_part(const T* row, int column, int cols) {
   vec<float, kVec> part;

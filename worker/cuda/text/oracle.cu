@@ -44,17 +44,19 @@ WARPSMITH_FILL(int8, signed char)
 WARPSMITH_FILL(uint8, unsigned char)
 WARPSMITH_FILL(bool, unsigned char)
 
-// The first byte outside [hole_begin, hole_end) that is not `pattern`'s, if it is below *first.
+// The first byte outside [hole_begin, hole_end) of `count` words that is not `pattern`'s, if it is
+// below *first. Words that lie in the hole as a whole are not read.
 extern "C" __global__ void warpsmith_find_damage(const unsigned int* words, u64 count,
-                                                 u64 hole_begin, u64 hole_end, unsigned int pattern,
-                                                 u64* first) {
-  for (u64 i = ThreadIndex(); i < count; i += ThreadCount()) {
-    const u64 begin = 4 * i;
-    if (begin >= hole_begin && begin + 4 <= hole_end) continue;
-    const unsigned int difference = words[i] ^ pattern;
+                                                 u64 hole_begin, u64 hole_end,
+                                                 unsigned int pattern, u64* first) {
+  const u64 before = (hole_begin + 3) / 4, after = hole_end / 4;
+  const u64 skipped = after > before ? after - before : 0;
+  for (u64 i = ThreadIndex(); i < count - skipped; i += ThreadCount()) {
+    const u64 word = i < before ? i : i + skipped;
+    const unsigned int difference = words[word] ^ pattern;
     if (difference == 0) continue;
     for (int byte = 0; byte < 4; ++byte) {
-      const u64 at = begin + byte;
+      const u64 at = 4 * word + byte;
       if ((at < hole_begin || at >= hole_end) && ((difference >> (8 * byte)) & 0xFF) != 0) {
         atomicMin(first, at);
         break;

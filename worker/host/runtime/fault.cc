@@ -36,6 +36,7 @@ Fault* ClaimFault() {
   if (__atomic_exchange_n(&control->fault_claimed, 1, __ATOMIC_ACQ_REL) != 0)
     for (;;) sched_yield();
   Fault& fault = control->fault;
+  fault = Fault{};  // the page began as zeros
   unsigned int where[6];
   warpsmith_where(where);
   fault.launch = running_launch;
@@ -95,7 +96,8 @@ void InstallFaultHandlers() {
 
 void GiveSignalStack() {
   stack_t stack{};
-  stack.ss_sp = mmap(nullptr, kSignalStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  stack.ss_sp =
+      mmap(nullptr, kSignalStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   stack.ss_size = kSignalStackBytes;
   if (stack.ss_sp == MAP_FAILED) Die(FaultKind::kProtocol, "no memory for a signal stack");
   sigaltstack(&stack, nullptr);

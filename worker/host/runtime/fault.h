@@ -19,7 +19,8 @@ struct Region {
 void SetControl(Control* control);
 Control* GetControl();
 
-// Which launch of the program runs and where its buffers lie. Set by the main thread between launches.
+// Which launch of the program runs and where its buffers lie. Set by the main thread between
+// launches.
 void SetRunning(uint32_t launch, const Region* regions, uint32_t count);
 
 // Installs the handlers; every worker thread then calls GiveSignalStack.

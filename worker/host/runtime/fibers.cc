@@ -1,6 +1,6 @@
-// Threads of a block as fibers of one OS thread. A fiber runs the block's threads one after another;
-// when a thread must wait for others, its fiber is parked with it and another fiber goes on. So a
-// kernel pays for switches only where it waits.
+// Threads of a block as fibers of one OS thread. A fiber runs the block's threads one after
+// another; when a thread must wait for others, its fiber is parked with it and another fiber goes
+// on. So a kernel pays for switches only where it waits.
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -80,11 +80,11 @@ const char* Name(BarrierKind kind) {
 
 const char* Name(WarpKind kind) {
   constexpr const char* kNames[] = {
-      "__syncwarp", "__activemask", "__shfl_sync", "__shfl_up_sync", "__shfl_down_sync",
-      "__shfl_xor_sync", "__ballot_sync", "__any_sync", "__all_sync", "__match_any_sync",
-      "__match_all_sync", "__reduce_add_sync", "__reduce_min_sync", "__reduce_max_sync",
-      "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync",
-      "__reduce_xor_sync"};
+      "__syncwarp",        "__activemask",      "__shfl_sync",       "__shfl_up_sync",
+      "__shfl_down_sync",  "__shfl_xor_sync",   "__ballot_sync",     "__any_sync",
+      "__all_sync",        "__match_any_sync",  "__match_all_sync",  "__reduce_add_sync",
+      "__reduce_min_sync", "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync",
+      "__reduce_and_sync", "__reduce_or_sync",  "__reduce_xor_sync"};
   const auto index = static_cast<uint32_t>(kind);
   return index < sizeof(kNames) / sizeof(kNames[0]) ? kNames[index] : "a warp operation";
 }
@@ -131,17 +131,23 @@ void Resolve(Warp& warp, const Meeting& meeting) {
     const auto index = static_cast<uint32_t>(__builtin_ctz(left));
     Lane& lane = warp.lanes[index];
     switch (meeting.kind) {
-      case WarpKind::kSync: case WarpKind::kActiveMask: lane.result = arrived; break;
-      case WarpKind::kShfl: case WarpKind::kShflUp: case WarpKind::kShflDown: case WarpKind::kShflXor: {
+      case WarpKind::kSync:
+      case WarpKind::kActiveMask: lane.result = arrived; break;
+      case WarpKind::kShfl:
+      case WarpKind::kShflUp:
+      case WarpKind::kShflDown:
+      case WarpKind::kShflXor: {
         const int from = SourceLane(meeting.kind, index, lane.a, lane.b);
-        lane.result = from < 0 ? lane.value
-                      : arrived >> from & 1 ? warp.lanes[from].value : kUndefined;
+        lane.result = from < 0              ? lane.value
+                      : arrived >> from & 1 ? warp.lanes[from].value
+                                            : kUndefined;
         break;
       }
       case WarpKind::kBallot: lane.result = votes; break;
       case WarpKind::kAny: lane.result = votes != 0; break;
       case WarpKind::kAll: lane.result = votes == arrived; break;
-      case WarpKind::kMatchAny: case WarpKind::kMatchAll: {
+      case WarpKind::kMatchAny:
+      case WarpKind::kMatchAll: {
         uint32_t same = 0;
         for (uint32_t other = arrived; other != 0; other &= other - 1) {
           const auto at = static_cast<uint32_t>(__builtin_ctz(other));
@@ -158,9 +164,11 @@ void Resolve(Warp& warp, const Meeting& meeting) {
 // One worker's block. All state of a block is here; fibers and their stacks are kept for the next.
 class Block {
  public:
-  void Run(const warpsmith_kernel* kernel, void* const* arguments, const unsigned int* size, bool reversed);
+  void Run(const warpsmith_kernel* kernel, void* const* arguments, const unsigned int* size,
+           bool reversed);
   unsigned int Barrier(BarrierKind kind, bool predicate, const void* site);
-  uint64_t WarpOperation(WarpKind kind, uint32_t mask, uint64_t value, uint32_t a, uint32_t b, const void* site);
+  uint64_t WarpOperation(WarpKind kind, uint32_t mask, uint64_t value, uint32_t a, uint32_t b,
+                         const void* site);
 
  private:
   static void FiberMain();
@@ -186,7 +194,7 @@ class Block {
   uint32_t running_ = 0;
 
   uint32_t arrived_ = 0;
-  uint32_t votes_ = 0;            // of those that arrived
+  uint32_t votes_ = 0;             // of those that arrived
   uint32_t released_arrived_ = 0;  // of the barrier that opened last
   uint32_t released_votes_ = 0;
 
@@ -207,7 +215,8 @@ class Block {
 
 thread_local Block* block = nullptr;
 
-void Block::Run(const warpsmith_kernel* kernel, void* const* arguments, const unsigned int* size, bool reversed) {
+void Block::Run(const warpsmith_kernel* kernel, void* const* arguments, const unsigned int* size,
+                bool reversed) {
   if (memcmp(size_, size, sizeof(size_)) != 0) {
     memcpy(size_, size, sizeof(size_));
     count_ = size[0] * size[1] * size[2];
@@ -368,7 +377,8 @@ uint64_t Block::WarpOperation(WarpKind kind, uint32_t mask, uint64_t value, uint
   }
   if ((mask >> index & 1) == 0) {
     char text[160];
-    snprintf(text, sizeof(text), "lane %u calls %s with mask=0x%08x, which does not name it", index, Name(kind), mask);
+    snprintf(text, sizeof(text), "lane %u calls %s with mask=0x%08x, which does not name it", index,
+             Name(kind), mask);
     Die(FaultKind::kDivergence, text);
   }
   Meeting* meeting = warp.meetings;
@@ -405,7 +415,8 @@ bool Block::ResolveActiveMask() {
     const uint32_t warp = i / kWarpSize;
     Meeting meeting{WarpKind::kActiveMask, ~0u, 0};
     for (uint32_t other = i; other < count_ && other / kWarpSize == warp; ++other)
-      if (threads_[other].status == Status::kAtActiveMask && threads_[other].site == threads_[i].site)
+      if (threads_[other].status == Status::kAtActiveMask &&
+          threads_[other].site == threads_[i].site)
         meeting.arrived |= 1u << other % kWarpSize;
     Resolve(warps_[warp], meeting);
     for (uint32_t left = meeting.arrived; left != 0; left &= left - 1) {
@@ -429,7 +440,9 @@ void Block::ReportDivergence() {
     uint32_t alike = 0;
     for (uint32_t j = i; j < count_; ++j) {
       const Thread& other = threads_[j];
-      if (other.status != t.status || other.kind != t.kind || other.mask != t.mask || other.site != t.site) continue;
+      if (other.status != t.status || other.kind != t.kind || other.mask != t.mask ||
+          other.site != t.site)
+        continue;
       told[j] = true;
       ++alike;
     }
@@ -438,9 +451,11 @@ void Block::ReportDivergence() {
     if (t.status == Status::kAtBarrier)
       snprintf(where, sizeof(where), "%s", Name(static_cast<BarrierKind>(t.kind)));
     else
-      snprintf(where, sizeof(where), "%s(mask=0x%08x)", Name(static_cast<WarpKind>(t.kind)), t.mask);
-    const int wrote = snprintf(text + used, static_cast<size_t>(room), "%s%u threads wait at %s, first is (%u,%u,%u)",
-                               separator, alike, where, t.at[0], t.at[1], t.at[2]);
+      snprintf(where, sizeof(where), "%s(mask=0x%08x)", Name(static_cast<WarpKind>(t.kind)),
+               t.mask);
+    const int wrote = snprintf(text + used, static_cast<size_t>(room),
+                               "%s%u threads wait at %s, first is (%u,%u,%u)", separator, alike,
+                               where, t.at[0], t.at[1], t.at[2]);
     if (wrote >= room) break;
     used += wrote;
     separator = "; ";
@@ -461,7 +476,8 @@ using warpsmith::host::WarpKind;
 void warpsmith_run_with_fibers(const warpsmith_kernel* kernel, void* const* arguments,
                                const unsigned int* size, bool reversed) {
   if (block == nullptr) {
-    void* memory = mmap(nullptr, sizeof(Block), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory =
+        mmap(nullptr, sizeof(Block), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) Die(FaultKind::kProtocol, "no memory for a block's state");
     block = new (memory) Block();
   }
@@ -469,10 +485,12 @@ void warpsmith_run_with_fibers(const warpsmith_kernel* kernel, void* const* argu
 }
 
 unsigned int warpsmith_barrier(unsigned int kind, unsigned int predicate) {
-  return block->Barrier(static_cast<BarrierKind>(kind), predicate != 0, __builtin_return_address(0));
+  return block->Barrier(static_cast<BarrierKind>(kind), predicate != 0,
+                        __builtin_return_address(0));
 }
 
-unsigned long warpsmith_warp(unsigned int kind, unsigned int mask, unsigned long value, unsigned int a,
-                             unsigned int b) {
-  return block->WarpOperation(static_cast<WarpKind>(kind), mask, value, a, b, __builtin_return_address(0));
+unsigned long warpsmith_warp(unsigned int kind, unsigned int mask, unsigned long value,
+                             unsigned int a, unsigned int b) {
+  return block->WarpOperation(static_cast<WarpKind>(kind), mask, value, a, b,
+                              __builtin_return_address(0));
 }

@@ -1,5 +1,6 @@
-// The main program of every candidate's process: maps the buffers it is sent and runs the program in
-// the shared page when told. A pool of workers shares the blocks of a launch; the main thread is one.
+// The main program of every candidate's process: maps the buffers it is sent and runs the program
+// in the shared page when told. A pool of workers shares the blocks of a launch; the main thread is
+// one.
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -42,7 +43,7 @@ struct Work {
   bool dirty_shared = false;
   uint64_t blocks = 0;
   uint64_t chunk = 1;
-  uint64_t next = 0;       // atomic
+  uint64_t next = 0;        // atomic
   uint32_t unfinished = 0;  // atomic: workers beside the main thread
 };
 
@@ -54,10 +55,13 @@ uint32_t epoch = 0;  // atomic: grows by one for each launch
 void FutexWait(uint32_t* word, uint32_t while_value) {
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, while_value, nullptr, nullptr, 0);
 }
-void FutexWakeAll(uint32_t* word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0); }
+void FutexWakeAll(uint32_t* word) {
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
 
 void DirtyShared() {
-  for (char* p = warpsmith_shared_begin; p + sizeof(kDirt) <= warpsmith_shared_end; p += sizeof(kDirt))
+  for (char* p = warpsmith_shared_begin; p + sizeof(kDirt) <= warpsmith_shared_end;
+       p += sizeof(kDirt))
     memcpy(p, &kDirt, sizeof(kDirt));
 }
 
@@ -71,7 +75,8 @@ void WorkOnLaunch() {
     const uint64_t end = begin + work.chunk < work.blocks ? begin + work.chunk : work.blocks;
     for (uint64_t i = begin; i < end; ++i) {
       const uint64_t rest = i / launch.grid[0];
-      warpsmith_set_block(static_cast<uint32_t>(i % launch.grid[0]), static_cast<uint32_t>(rest % launch.grid[1]),
+      warpsmith_set_block(static_cast<uint32_t>(i % launch.grid[0]),
+                          static_cast<uint32_t>(rest % launch.grid[1]),
                           static_cast<uint32_t>(rest / launch.grid[1]));
       if (warpsmith_run_with_fibers != nullptr)
         warpsmith_run_with_fibers(work.kernel, work.arguments, launch.block, work.reversed);
@@ -89,7 +94,8 @@ void* WorkerMain(void*) {
     while ((now = __atomic_load_n(&epoch, __ATOMIC_ACQUIRE)) == seen) FutexWait(&epoch, seen);
     seen = now;
     WorkOnLaunch();
-    if (__atomic_sub_fetch(&work.unfinished, 1, __ATOMIC_ACQ_REL) == 0) FutexWakeAll(&work.unfinished);
+    if (__atomic_sub_fetch(&work.unfinished, 1, __ATOMIC_ACQ_REL) == 0)
+      FutexWakeAll(&work.unfinished);
   }
 }
 
@@ -110,7 +116,8 @@ void RunLaunch(uint32_t index, const Set& set, const Command& command) {
   void* arguments[kMaxHostArguments];
   for (uint32_t i = 0; i < launch.argument_count; ++i) {
     const Argument& argument = launch.arguments[i];
-    values[i] = argument.buffer < 0 ? argument.bits : reinterpret_cast<uint64_t>(set.regions[argument.buffer].data);
+    values[i] = argument.buffer < 0 ? argument.bits
+                                    : reinterpret_cast<uint64_t>(set.regions[argument.buffer].data);
     arguments[i] = &values[i];
   }
   SetRunning(index, set.regions, program.buffer_count);
@@ -139,14 +146,16 @@ const char* Run(const Command& command) {
   const Set& set = sets[command.set];
   if (!set.bound) return "the set of buffers is not bound";
   for (uint32_t i = 0; i < program.buffer_count; ++i)
-    if (program.zero[i] != 0 && set.sizes[i] > 0) memset(const_cast<char*>(set.regions[i].data), 0, set.sizes[i]);
+    if (program.zero[i] != 0 && set.sizes[i] > 0)
+      memset(const_cast<char*>(set.regions[i].data), 0, set.sizes[i]);
   for (uint32_t i = 0; i < program.launch_count; ++i) RunLaunch(i, set, command);
   return nullptr;
 }
 
 void Unbind(Set& set) {
   for (Region& region : set.regions) {
-    if (region.reserved != nullptr) munmap(const_cast<char*>(region.reserved), region.reserved_bytes);
+    if (region.reserved != nullptr)
+      munmap(const_cast<char*>(region.reserved), region.reserved_bytes);
     region = Region{};
   }
   set.bound = false;
@@ -169,7 +178,8 @@ const char* Bind(const Command& command, const int* fds, uint32_t fd_count) {
     if (bytes == 0) continue;
     if (used == fd_count) return "a buffer came without its descriptor";
     const int protection = mapping.writable != 0 ? PROT_READ | PROT_WRITE : PROT_READ;
-    if (mmap(begin, bytes, protection, MAP_SHARED | MAP_FIXED | MAP_POPULATE, fds[used++], 0) == MAP_FAILED)
+    if (mmap(begin, bytes, protection, MAP_SHARED | MAP_FIXED | MAP_POPULATE, fds[used++], 0) ==
+        MAP_FAILED)
       return "a buffer does not map";
   }
   set.bound = true;
@@ -187,7 +197,8 @@ bool Receive(Command* command, int* fds, uint32_t* fd_count) {
   message.msg_controllen = sizeof(space);
   if (recvmsg(kSocketFd, &message, MSG_CMSG_CLOEXEC) != sizeof(*command)) return false;
   *fd_count = 0;
-  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
+       header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
     *fd_count = static_cast<uint32_t>((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
     memcpy(fds, CMSG_DATA(header), *fd_count * sizeof(int));
@@ -215,9 +226,11 @@ void Send(const char* problem) {
 
 const char* CheckProgram() {
   if (program.workers == 0 || program.workers > kMaxHostWorkers) return "a bad number of workers";
-  if (program.buffer_count > kMaxHostBuffers || program.launch_count > kMaxHostLaunches) return "a bad program";
+  if (program.buffer_count > kMaxHostBuffers || program.launch_count > kMaxHostLaunches)
+    return "a bad program";
   for (uint32_t i = 0; i < program.launch_count; ++i)
-    if (static_cast<uint32_t>(program.launches[i].kernel) >= warpsmith_kernel_count) return "no such kernel";
+    if (static_cast<uint32_t>(program.launches[i].kernel) >= warpsmith_kernel_count)
+      return "no such kernel";
   return nullptr;
 }
 

@@ -1,7 +1,7 @@
 // How a runner (worker/host/candidate_process) drives a candidate's process. The runner starts the
-// executable with a page of shared memory and a SOCK_SEQPACKET socket, sends a Command and waits for
-// its Answer. Whatever comes back, on the socket or in the page, is evidence: a kernel can write over
-// its whole process.
+// executable with a page of shared memory and a SOCK_SEQPACKET socket, sends a Command and waits
+// for its Answer. Whatever comes back, on the socket or in the page, is evidence: a kernel can
+// write over its whole process.
 //
 // Plain records only: both sides are of one build.
 #pragma once
@@ -46,21 +46,21 @@ struct Program {
 
 enum class FaultKind : uint32_t {
   kNone,
-  kAccess,         // SIGSEGV or SIGBUS: see the fields
-  kMisaligned,     // an access that the type's alignment forbids
-  kIllegal,        // SIGILL: an array index out of its bounds
-  kDivision,       // SIGFPE
+  kAccess,      // SIGSEGV or SIGBUS: see the fields
+  kMisaligned,  // an access that the type's alignment forbids
+  kIllegal,     // SIGILL: an array index out of its bounds
+  kDivision,    // SIGFPE
   kStackOverflow,
-  kDivergence,     // `text` says who waits where
-  kTrap,           // `text`: the trap or the assertion
-  kProtocol,       // the runtime refused: `text`
+  kDivergence,  // `text` says who waits where
+  kTrap,        // `text`: the trap or the assertion
+  kProtocol,    // the runtime refused: `text`
 };
 
 struct Fault {
   FaultKind kind = FaultKind::kNone;
   uint32_t write = 0;
-  int32_t buffer = -1;        // the buffer in or beside which the address lies
-  int64_t offset = 0;         // from the buffer's first byte
+  int32_t buffer = -1;  // the buffer in or beside which the address lies
+  int64_t offset = 0;   // from the buffer's first byte
   uint64_t address = 0;
   uint32_t launch = 0;
   uint32_t block[3] = {};
@@ -72,7 +72,7 @@ struct Control {
   Program program;
   uint32_t fault_claimed = 0;  // the first fault is the one reported
   Fault fault;
-  uint32_t output_bytes = 0;   // wanted; may exceed what `output` holds
+  uint32_t output_bytes = 0;  // wanted; may exceed what `output` holds
   char output[kOutputBytes];
 };
 

@@ -1,5 +1,5 @@
-// Host device: the part of cooperative_groups that kernels use: the block, tiles of a power of two at
-// most 32 lanes wide, coalesced groups, and reductions over them.
+// Host device: the part of cooperative_groups that kernels use: the block, tiles of a power of two
+// at most 32 lanes wide, coalesced groups, and reductions over them.
 #pragma once
 
 #include "threads.h"
@@ -31,25 +31,30 @@ class warpsmith_lanes {
   unsigned int thread_rank() const {
     return static_cast<unsigned int>(__popc(mask_ & ((1u << warpsmith_rank() % 32u) - 1u)));
   }
-  template <typename T> T shfl(T value, unsigned int rank) const {
+  template <typename T>
+  T shfl(T value, unsigned int rank) const {
     return __shfl_sync(mask_, value, lane_of(rank));
   }
-  template <typename T> T shfl_down(T value, unsigned int delta) const {
+  template <typename T>
+  T shfl_down(T value, unsigned int delta) const {
     const unsigned int to = thread_rank() + delta;
     return __shfl_sync(mask_, value, lane_of(to < size() ? to : thread_rank()));
   }
-  template <typename T> T shfl_up(T value, unsigned int delta) const {
+  template <typename T>
+  T shfl_up(T value, unsigned int delta) const {
     const unsigned int rank = thread_rank();
     return __shfl_sync(mask_, value, lane_of(rank >= delta ? rank - delta : rank));
   }
-  template <typename T> T shfl_xor(T value, unsigned int lanes) const {
+  template <typename T>
+  T shfl_xor(T value, unsigned int lanes) const {
     const unsigned int to = thread_rank() ^ lanes;
     return __shfl_sync(mask_, value, lane_of(to < size() ? to : thread_rank()));
   }
   int any(int p) const { return __any_sync(mask_, p); }
   int all(int p) const { return __all_sync(mask_, p); }
   unsigned int ballot(int p) const { return compact(__ballot_sync(mask_, p)); }
-  template <typename T> unsigned int match_any(T value) const {
+  template <typename T>
+  unsigned int match_any(T value) const {
     return compact(__match_any_sync(mask_, value));
   }
 
@@ -90,16 +95,29 @@ thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
 using coalesced_group = warpsmith_lanes;
 inline coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-template <typename T> struct plus { T operator()(T a, T b) const { return a + b; } };
-template <typename T> struct less { T operator()(T a, T b) const { return a < b ? a : b; } };
-template <typename T> struct greater { T operator()(T a, T b) const { return a > b ? a : b; } };
+template <typename T>
+struct plus {
+  T operator()(T a, T b) const { return a + b; }
+};
+template <typename T>
+struct less {
+  T operator()(T a, T b) const { return a < b ? a : b; }
+};
+template <typename T>
+struct greater {
+  T operator()(T a, T b) const { return a > b ? a : b; }
+};
 
 template <typename Group, typename T, typename Op>
 T reduce(const Group& group, T value, Op op) {
   T result = group.shfl(value, 0);
-  for (unsigned int rank = 1; rank < group.size(); ++rank) result = op(result, group.shfl(value, rank));
+  for (unsigned int rank = 1; rank < group.size(); ++rank)
+    result = op(result, group.shfl(value, rank));
   return result;
 }
-template <typename Group> void sync(const Group& group) { group.sync(); }
+template <typename Group>
+void sync(const Group& group) {
+  group.sync();
+}
 
 }  // namespace cooperative_groups

@@ -3,65 +3,82 @@
 
 #include "std.h"
 
-#define WARPSMITH_MATH1(name)                              \
-  extern "C" float name##f(float) noexcept;                \
-  extern "C" double name(double) noexcept;                 \
-  inline float name(float x) { return name##f(x); }        \
+#define WARPSMITH_MATH1(name)                                               \
+  extern "C" float name##f(float) noexcept;                                 \
+  extern "C" double name(double) noexcept;                                  \
+  inline float name(float x) { return name##f(x); }                         \
   template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>> \
-  inline double name(T x) { return name(static_cast<double>(x)); } \
-  namespace std { using ::name; using ::name##f; }
-#define WARPSMITH_MATH2(name)                                          \
-  extern "C" float name##f(float, float) noexcept;                     \
-  extern "C" double name(double, double) noexcept;                     \
-  inline float name(float x, float y) { return name##f(x, y); }        \
-  template <typename A, typename B, typename = std::enable_if_t<       \
-      std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && !std::is_same_v<A, B>>> \
-  inline double name(A x, B y) { return name(static_cast<double>(x), static_cast<double>(y)); } \
-  namespace std { using ::name; using ::name##f; }
-
-WARPSMITH_MATH1(exp) WARPSMITH_MATH1(exp2) WARPSMITH_MATH1(expm1) WARPSMITH_MATH1(log)
-WARPSMITH_MATH1(log2) WARPSMITH_MATH1(log10) WARPSMITH_MATH1(log1p) WARPSMITH_MATH1(sqrt)
-WARPSMITH_MATH1(cbrt) WARPSMITH_MATH1(sin) WARPSMITH_MATH1(cos) WARPSMITH_MATH1(tan)
-WARPSMITH_MATH1(asin) WARPSMITH_MATH1(acos) WARPSMITH_MATH1(atan) WARPSMITH_MATH1(sinh)
-WARPSMITH_MATH1(cosh) WARPSMITH_MATH1(tanh) WARPSMITH_MATH1(asinh) WARPSMITH_MATH1(acosh)
-WARPSMITH_MATH1(atanh) WARPSMITH_MATH1(erf) WARPSMITH_MATH1(erfc) WARPSMITH_MATH1(tgamma)
-WARPSMITH_MATH1(lgamma) WARPSMITH_MATH1(floor) WARPSMITH_MATH1(ceil) WARPSMITH_MATH1(trunc)
-WARPSMITH_MATH1(round) WARPSMITH_MATH1(rint) WARPSMITH_MATH1(nearbyint) WARPSMITH_MATH1(fabs)
-WARPSMITH_MATH1(logb)
-
-// Inline, for libm's are calls: a NaN loses against a number.
-#define WARPSMITH_LESSER_GREATER(type, suffix)                                                       \
-  extern "C" inline __attribute__((gnu_inline, always_inline)) type fmax##suffix(type a, type b) noexcept { \
-    return a > b || b != b ? a : b;                                                                  \
-  }                                                                                                  \
-  extern "C" inline __attribute__((gnu_inline, always_inline)) type fmin##suffix(type a, type b) noexcept { \
-    return a < b || b != b ? a : b;                                                                  \
+  inline double name(T x) {                                                 \
+    return name(static_cast<double>(x));                                    \
+  }                                                                         \
+  namespace std {                                                           \
+  using ::name;                                                             \
+  using ::name##f;                                                          \
   }
-WARPSMITH_MATH2(fmax) WARPSMITH_MATH2(fmin)
-WARPSMITH_LESSER_GREATER(float, f)
-WARPSMITH_LESSER_GREATER(double, )
-WARPSMITH_MATH2(fmod) WARPSMITH_MATH2(atan2)
-WARPSMITH_MATH2(hypot) WARPSMITH_MATH2(copysign) WARPSMITH_MATH2(fdim) WARPSMITH_MATH2(remainder)
-WARPSMITH_MATH2(nextafter)
+#define WARPSMITH_MATH2(name)                                                                 \
+  extern "C" float name##f(float, float) noexcept;                                            \
+  extern "C" double name(double, double) noexcept;                                            \
+  inline float name(float x, float y) { return name##f(x, y); }                               \
+  template <typename A, typename B,                                                           \
+            typename = std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && \
+                                        !std::is_same_v<A, B>>>                               \
+  inline double name(A x, B y) {                                                              \
+    return name(static_cast<double>(x), static_cast<double>(y));                              \
+  }                                                                                           \
+  namespace std {                                                                             \
+  using ::name;                                                                               \
+  using ::name##f;                                                                            \
+  }
 
-extern "C" {
-float powf(float, float) noexcept;
-double pow(double, double) noexcept;
-float fmaf(float, float, float) noexcept;
-double fma(double, double, double) noexcept;
-float ldexpf(float, int) noexcept;
-double ldexp(double, int) noexcept;
-float frexpf(float, int*) noexcept;
-double frexp(double, int*) noexcept;
-float modff(float, float*) noexcept;
-double modf(double, double*) noexcept;
-void sincosf(float, float*, float*) noexcept;
-void sincos(double, double*, double*) noexcept;
-long lrintf(float) noexcept;
-long lroundf(float) noexcept;
-int abs(int) noexcept;
-long labs(long) noexcept;
-long long llabs(long long) noexcept;
+WARPSMITH_MATH1(exp)
+WARPSMITH_MATH1(exp2) WARPSMITH_MATH1(expm1) WARPSMITH_MATH1(log) WARPSMITH_MATH1(log2)
+    WARPSMITH_MATH1(log10) WARPSMITH_MATH1(log1p) WARPSMITH_MATH1(sqrt) WARPSMITH_MATH1(cbrt)
+        WARPSMITH_MATH1(sin) WARPSMITH_MATH1(cos) WARPSMITH_MATH1(tan) WARPSMITH_MATH1(asin)
+            WARPSMITH_MATH1(acos) WARPSMITH_MATH1(atan) WARPSMITH_MATH1(sinh) WARPSMITH_MATH1(cosh)
+                WARPSMITH_MATH1(tanh) WARPSMITH_MATH1(asinh) WARPSMITH_MATH1(acosh)
+                    WARPSMITH_MATH1(atanh) WARPSMITH_MATH1(erf) WARPSMITH_MATH1(erfc)
+                        WARPSMITH_MATH1(tgamma) WARPSMITH_MATH1(lgamma) WARPSMITH_MATH1(floor)
+                            WARPSMITH_MATH1(ceil) WARPSMITH_MATH1(trunc) WARPSMITH_MATH1(round)
+                                WARPSMITH_MATH1(rint) WARPSMITH_MATH1(nearbyint)
+                                    WARPSMITH_MATH1(fabs) WARPSMITH_MATH1(logb)
+// Inline, for libm's are calls: a NaN loses against a number.
+#define WARPSMITH_LESSER_GREATER(type, suffix)                 \
+  extern "C" inline __attribute__((gnu_inline, always_inline)) \
+  type fmax##suffix(type a, type b) noexcept {                 \
+    return a > b || b != b ? a : b;                            \
+  }                                                            \
+  extern "C" inline __attribute__((gnu_inline, always_inline)) \
+  type fmin##suffix(type a, type b) noexcept {                 \
+    return a < b || b != b ? a : b;                            \
+  }
+                                        WARPSMITH_MATH2(fmax) WARPSMITH_MATH2(fmin)
+                                            WARPSMITH_LESSER_GREATER(float, f)
+                                                WARPSMITH_LESSER_GREATER(double, )
+                                                    WARPSMITH_MATH2(fmod) WARPSMITH_MATH2(atan2)
+                                                        WARPSMITH_MATH2(hypot)
+                                                            WARPSMITH_MATH2(copysign)
+                                                                WARPSMITH_MATH2(fdim)
+                                                                    WARPSMITH_MATH2(remainder)
+                                                                        WARPSMITH_MATH2(nextafter)
+
+                                                                            extern "C" {
+  float powf(float, float) noexcept;
+  double pow(double, double) noexcept;
+  float fmaf(float, float, float) noexcept;
+  double fma(double, double, double) noexcept;
+  float ldexpf(float, int) noexcept;
+  double ldexp(double, int) noexcept;
+  float frexpf(float, int*) noexcept;
+  double frexp(double, int*) noexcept;
+  float modff(float, float*) noexcept;
+  double modf(double, double*) noexcept;
+  void sincosf(float, float*, float*) noexcept;
+  void sincos(double, double*, double*) noexcept;
+  long lrintf(float) noexcept;
+  long lroundf(float) noexcept;
+  int abs(int) noexcept;
+  long labs(long) noexcept;
+  long long llabs(long long) noexcept;
 }
 
 inline float pow(float x, float y) { return powf(x, y); }
@@ -91,18 +108,30 @@ inline bool signbit(float x) { return __builtin_signbit(x); }
 inline bool signbit(double x) { return __builtin_signbit(x); }
 
 namespace std {
-using ::abs; using ::pow; using ::powf; using ::fma; using ::fmaf; using ::ldexp;
-using ::isnan; using ::isinf; using ::isfinite; using ::signbit; using ::lrintf; using ::lroundf;
+using ::abs;
+using ::fma;
+using ::fmaf;
+using ::isfinite;
+using ::isinf;
+using ::isnan;
+using ::ldexp;
+using ::lrintf;
+using ::lroundf;
+using ::pow;
+using ::powf;
+using ::signbit;
 }  // namespace std
 
 // CUDA's min and max take any two arithmetic types; for two floats a NaN loses.
-template <typename A, typename B, typename = std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>>>
+template <typename A, typename B,
+          typename = std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>>>
 constexpr std::common_type_t<A, B> max(A a, B b) {
   using T = std::common_type_t<A, B>;
   const T x = static_cast<T>(a), y = static_cast<T>(b);
   return x > y || y != y ? x : y;
 }
-template <typename A, typename B, typename = std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>>>
+template <typename A, typename B,
+          typename = std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>>>
 constexpr std::common_type_t<A, B> min(A a, B b) {
   using T = std::common_type_t<A, B>;
   const T x = static_cast<T>(a), y = static_cast<T>(b);
@@ -124,7 +153,9 @@ inline float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678118654752440
 inline double normcdf(double x) { return 0.5 * erfc(-x * M_SQRT1_2); }
 inline float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
 inline float norm3df(float a, float b, float c) { return sqrtf(a * a + b * b + c * c); }
-inline float norm4df(float a, float b, float c, float d) { return sqrtf(a * a + b * b + c * c + d * d); }
+inline float norm4df(float a, float b, float c, float d) {
+  return sqrtf(a * a + b * b + c * c + d * d);
+}
 
 inline float __expf(float x) { return expf(x); }
 inline float __exp10f(float x) { return exp10f(x); }
@@ -169,16 +200,26 @@ inline double __longlong_as_double(long long x) { return warpsmith_bits<double>(
 template <typename To>
 inline To warpsmith_to_whole(double x) {
   if (x != x) return 0;
-  if (x <= static_cast<double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
-  if (x >= static_cast<double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+  if (x <= static_cast<double>(std::numeric_limits<To>::min()))
+    return std::numeric_limits<To>::min();
+  if (x >= static_cast<double>(std::numeric_limits<To>::max()))
+    return std::numeric_limits<To>::max();
   return static_cast<To>(x);
 }
-#define WARPSMITH_TO_WHOLE(suffix, type)                                                       \
-  inline type __float2##suffix##_rn(float x) { return warpsmith_to_whole<type>(rint(static_cast<double>(x))); } \
-  inline type __float2##suffix##_rz(float x) { return warpsmith_to_whole<type>(static_cast<double>(x)); } \
-  inline type __float2##suffix##_ru(float x) { return warpsmith_to_whole<type>(ceil(static_cast<double>(x))); } \
-  inline type __float2##suffix##_rd(float x) { return warpsmith_to_whole<type>(floor(static_cast<double>(x))); } \
-  inline type __double2##suffix##_rn(double x) { return warpsmith_to_whole<type>(rint(x)); }   \
+#define WARPSMITH_TO_WHOLE(suffix, type)                                                     \
+  inline type __float2##suffix##_rn(float x) {                                               \
+    return warpsmith_to_whole<type>(rint(static_cast<double>(x)));                           \
+  }                                                                                          \
+  inline type __float2##suffix##_rz(float x) {                                               \
+    return warpsmith_to_whole<type>(static_cast<double>(x));                                 \
+  }                                                                                          \
+  inline type __float2##suffix##_ru(float x) {                                               \
+    return warpsmith_to_whole<type>(ceil(static_cast<double>(x)));                           \
+  }                                                                                          \
+  inline type __float2##suffix##_rd(float x) {                                               \
+    return warpsmith_to_whole<type>(floor(static_cast<double>(x)));                          \
+  }                                                                                          \
+  inline type __double2##suffix##_rn(double x) { return warpsmith_to_whole<type>(rint(x)); } \
   inline type __double2##suffix##_rz(double x) { return warpsmith_to_whole<type>(x); }
 WARPSMITH_TO_WHOLE(int, int)
 WARPSMITH_TO_WHOLE(uint, unsigned int)
@@ -193,7 +234,9 @@ inline float __double2float_rn(double x) { return static_cast<float>(x); }
 inline int __popc(unsigned int x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned int>(x)); }
-inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x)); }
+inline int __clzll(long long x) {
+  return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x));
+}
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 inline unsigned int __brev(unsigned int x) {
@@ -202,7 +245,9 @@ inline unsigned int __brev(unsigned int x) {
   return r;
 }
 inline int __mul24(int a, int b) { return (a << 8 >> 8) * (b << 8 >> 8); }
-inline unsigned int __umul24(unsigned int a, unsigned int b) { return (a & 0xffffffu) * (b & 0xffffffu); }
+inline unsigned int __umul24(unsigned int a, unsigned int b) {
+  return (a & 0xffffffu) * (b & 0xffffffu);
+}
 inline int __mulhi(int a, int b) { return static_cast<int>(static_cast<long>(a) * b >> 32); }
 inline unsigned int __umulhi(unsigned int a, unsigned int b) {
   return static_cast<unsigned int>(static_cast<unsigned long>(a) * b >> 32);
@@ -222,7 +267,8 @@ inline unsigned int __byte_perm(unsigned int a, unsigned int b, unsigned int sel
   return r;
 }
 inline unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int shift) {
-  return static_cast<unsigned int>((static_cast<unsigned long>(high) << 32 | low) << (shift & 31) >> 32);
+  return static_cast<unsigned int>((static_cast<unsigned long>(high) << 32 | low) << (shift & 31) >>
+                                   32);
 }
 inline unsigned int __funnelshift_r(unsigned int low, unsigned int high, unsigned int shift) {
   return static_cast<unsigned int>((static_cast<unsigned long>(high) << 32 | low) >> (shift & 31));

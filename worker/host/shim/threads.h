@@ -5,14 +5,31 @@
 
 // In step with BarrierKind and WarpKind in worker/host/runtime/primitives.h.
 enum warpsmith_barrier_kind : unsigned int {
-  warpsmith_barrier_plain, warpsmith_barrier_count, warpsmith_barrier_and, warpsmith_barrier_or
+  warpsmith_barrier_plain,
+  warpsmith_barrier_count,
+  warpsmith_barrier_and,
+  warpsmith_barrier_or
 };
 enum warpsmith_warp_kind : unsigned int {
-  warpsmith_warp_sync, warpsmith_warp_activemask, warpsmith_warp_shfl, warpsmith_warp_shfl_up,
-  warpsmith_warp_shfl_down, warpsmith_warp_shfl_xor, warpsmith_warp_ballot, warpsmith_warp_any,
-  warpsmith_warp_all, warpsmith_warp_match_any, warpsmith_warp_match_all, warpsmith_warp_add,
-  warpsmith_warp_min, warpsmith_warp_max, warpsmith_warp_min_unsigned, warpsmith_warp_max_unsigned,
-  warpsmith_warp_and, warpsmith_warp_or, warpsmith_warp_xor
+  warpsmith_warp_sync,
+  warpsmith_warp_activemask,
+  warpsmith_warp_shfl,
+  warpsmith_warp_shfl_up,
+  warpsmith_warp_shfl_down,
+  warpsmith_warp_shfl_xor,
+  warpsmith_warp_ballot,
+  warpsmith_warp_any,
+  warpsmith_warp_all,
+  warpsmith_warp_match_any,
+  warpsmith_warp_match_all,
+  warpsmith_warp_add,
+  warpsmith_warp_min,
+  warpsmith_warp_max,
+  warpsmith_warp_min_unsigned,
+  warpsmith_warp_max_unsigned,
+  warpsmith_warp_and,
+  warpsmith_warp_or,
+  warpsmith_warp_xor
 };
 
 __forceinline__ void __syncthreads() { warpsmith_barrier(warpsmith_barrier_plain, 0); }
@@ -37,7 +54,8 @@ inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __nanosleep(unsigned int) {}
 
 template <typename T>
-__forceinline__ T warpsmith_shuffle(unsigned int kind, unsigned int mask, T value, unsigned int lane, int width) {
+__forceinline__ T warpsmith_shuffle(unsigned int kind, unsigned int mask, T value,
+                                    unsigned int lane, int width) {
   static_assert(sizeof(T) <= 8, "a shuffle moves at most eight bytes");
   unsigned long word = 0;
   __builtin_memcpy(&word, &value, sizeof(T));
@@ -47,7 +65,8 @@ __forceinline__ T warpsmith_shuffle(unsigned int kind, unsigned int mask, T valu
 }
 template <typename T>
 __forceinline__ T __shfl_sync(unsigned int mask, T value, int lane, int width = 32) {
-  return warpsmith_shuffle(warpsmith_warp_shfl, mask, value, static_cast<unsigned int>(lane), width);
+  return warpsmith_shuffle(warpsmith_warp_shfl, mask, value, static_cast<unsigned int>(lane),
+                           width);
 }
 template <typename T>
 __forceinline__ T __shfl_up_sync(unsigned int mask, T value, unsigned int delta, int width = 32) {
@@ -59,7 +78,8 @@ __forceinline__ T __shfl_down_sync(unsigned int mask, T value, unsigned int delt
 }
 template <typename T>
 __forceinline__ T __shfl_xor_sync(unsigned int mask, T value, int lanes, int width = 32) {
-  return warpsmith_shuffle(warpsmith_warp_shfl_xor, mask, value, static_cast<unsigned int>(lanes), width);
+  return warpsmith_shuffle(warpsmith_warp_shfl_xor, mask, value, static_cast<unsigned int>(lanes),
+                           width);
 }
 __forceinline__ unsigned int __ballot_sync(unsigned int mask, int p) {
   return static_cast<unsigned int>(warpsmith_warp(warpsmith_warp_ballot, mask, p != 0, 0, 0));
@@ -80,12 +100,13 @@ template <typename T>
 __forceinline__ unsigned int __match_all_sync(unsigned int mask, T value, int* all) {
   unsigned long word = 0;
   __builtin_memcpy(&word, &value, sizeof(T));
-  const unsigned int result = static_cast<unsigned int>(warpsmith_warp(warpsmith_warp_match_all, mask, word, 0, 0));
+  const unsigned int result =
+      static_cast<unsigned int>(warpsmith_warp(warpsmith_warp_match_all, mask, word, 0, 0));
   *all = result != 0;
   return result;
 }
-#define WARPSMITH_REDUCE(name, type, kind)                                              \
-  __forceinline__ type name(unsigned int mask, type value) {                            \
+#define WARPSMITH_REDUCE(name, type, kind)                                                        \
+  __forceinline__ type name(unsigned int mask, type value) {                                      \
     return static_cast<type>(warpsmith_warp(kind, mask, static_cast<unsigned int>(value), 0, 0)); \
   }
 WARPSMITH_REDUCE(__reduce_add_sync, int, warpsmith_warp_add)
@@ -100,16 +121,46 @@ WARPSMITH_REDUCE(__reduce_xor_sync, unsigned int, warpsmith_warp_xor)
 
 // ---- caches: the hints say nothing here
 
-template <typename T> __forceinline__ T __ldg(const T* p) { return *p; }
-template <typename T> __forceinline__ T __ldca(const T* p) { return *p; }
-template <typename T> __forceinline__ T __ldcg(const T* p) { return *p; }
-template <typename T> __forceinline__ T __ldcs(const T* p) { return *p; }
-template <typename T> __forceinline__ T __ldlu(const T* p) { return *p; }
-template <typename T> __forceinline__ T __ldcv(const T* p) { return *const_cast<const volatile T*>(p); }
-template <typename T, typename V> __forceinline__ void __stwb(T* p, V v) { *p = v; }
-template <typename T, typename V> __forceinline__ void __stcg(T* p, V v) { *p = v; }
-template <typename T, typename V> __forceinline__ void __stcs(T* p, V v) { *p = v; }
-template <typename T, typename V> __forceinline__ void __stwt(T* p, V v) { *p = v; }
+template <typename T>
+__forceinline__ T __ldg(const T* p) {
+  return *p;
+}
+template <typename T>
+__forceinline__ T __ldca(const T* p) {
+  return *p;
+}
+template <typename T>
+__forceinline__ T __ldcg(const T* p) {
+  return *p;
+}
+template <typename T>
+__forceinline__ T __ldcs(const T* p) {
+  return *p;
+}
+template <typename T>
+__forceinline__ T __ldlu(const T* p) {
+  return *p;
+}
+template <typename T>
+__forceinline__ T __ldcv(const T* p) {
+  return *const_cast<const volatile T*>(p);
+}
+template <typename T, typename V>
+__forceinline__ void __stwb(T* p, V v) {
+  *p = v;
+}
+template <typename T, typename V>
+__forceinline__ void __stcg(T* p, V v) {
+  *p = v;
+}
+template <typename T, typename V>
+__forceinline__ void __stcs(T* p, V v) {
+  *p = v;
+}
+template <typename T, typename V>
+__forceinline__ void __stwt(T* p, V v) {
+  *p = v;
+}
 
 // ---- atomics
 
@@ -152,8 +203,8 @@ WARPSMITH_ATOMICS(unsigned int)
 WARPSMITH_ATOMICS(long long)
 WARPSMITH_ATOMICS(unsigned long long)
 WARPSMITH_ATOMICS(unsigned long)
-#define WARPSMITH_FLOAT_ATOMICS(type)                                             \
-  inline type atomicAdd(type* p, type v) {                                        \
+#define WARPSMITH_FLOAT_ATOMICS(type)                                                 \
+  inline type atomicAdd(type* p, type v) {                                            \
     return warpsmith_update(p, [v](type old) { return static_cast<type>(old + v); }); \
   }
 WARPSMITH_FLOAT_ATOMICS(float)
@@ -173,7 +224,8 @@ inline unsigned int atomicInc(unsigned int* p, unsigned int limit) {
   return warpsmith_update(p, [limit](unsigned int old) { return old >= limit ? 0 : old + 1; });
 }
 inline unsigned int atomicDec(unsigned int* p, unsigned int limit) {
-  return warpsmith_update(p, [limit](unsigned int old) { return old == 0 || old > limit ? limit : old - 1; });
+  return warpsmith_update(
+      p, [limit](unsigned int old) { return old == 0 || old > limit ? limit : old - 1; });
 }
 #define atomicAdd_block atomicAdd
 #define atomicAdd_system atomicAdd

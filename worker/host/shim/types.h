@@ -42,22 +42,29 @@ typedef unsigned int uint;
 typedef unsigned long ulong;
 
 #define WARPSMITH_VECTOR1(name, type) \
-  struct name##1 { type x; };         \
-  inline name##1 make_##name##1(type x) { return name##1{x}; }
-#define WARPSMITH_VECTOR2(name, type, bytes)              \
-  struct __attribute__((aligned(bytes))) name##2 { type x, y; }; \
-  inline name##2 make_##name##2(type x, type y) { return name##2{x, y}; }
-#define WARPSMITH_VECTOR3(name, type)      \
-  struct name##3 { type x, y, z; };        \
-  inline name##3 make_##name##3(type x, type y, type z) { return name##3{x, y, z}; }
-#define WARPSMITH_VECTOR4(name, type, bytes)                          \
-  struct __attribute__((aligned(bytes))) name##4 { type x, y, z, w; }; \
-  inline name##4 make_##name##4(type x, type y, type z, type w) {     \
-    return name##4{x, y, z, w};                                       \
-  }
-#define WARPSMITH_VECTORS(name, type, two, four)                         \
-  WARPSMITH_VECTOR1(name, type) WARPSMITH_VECTOR2(name, type, two)       \
-  WARPSMITH_VECTOR3(name, type) WARPSMITH_VECTOR4(name, type, four)
+  struct name##1 {                    \
+    type x;                           \
+  };                                  \
+  inline name##1 make_##name##1(type x) { return name##1 {x}; }
+#define WARPSMITH_VECTOR2(name, type, bytes)       \
+  struct __attribute__((aligned(bytes))) name##2 { \
+    type x, y;                                     \
+  };                                               \
+  inline name##2 make_##name##2(type x, type y) { return name##2 {x, y}; }
+#define WARPSMITH_VECTOR3(name, type) \
+  struct name##3 {                    \
+    type x, y, z;                     \
+  };                                  \
+  inline name##3 make_##name##3(type x, type y, type z) { return name##3 {x, y, z}; }
+#define WARPSMITH_VECTOR4(name, type, bytes)       \
+  struct __attribute__((aligned(bytes))) name##4 { \
+    type x, y, z, w;                               \
+  };                                               \
+  inline name##4 make_##name##4(type x, type y, type z, type w) { return name##4 {x, y, z, w}; }
+#define WARPSMITH_VECTORS(name, type, two, four)                   \
+  WARPSMITH_VECTOR1(name, type)                                    \
+  WARPSMITH_VECTOR2(name, type, two) WARPSMITH_VECTOR3(name, type) \
+      WARPSMITH_VECTOR4(name, type, four)
 
 WARPSMITH_VECTORS(char, signed char, 2, 4)
 WARPSMITH_VECTORS(uchar, unsigned char, 2, 4)
@@ -85,12 +92,12 @@ static thread_local dim3 blockDim;
 static thread_local dim3 gridDim;
 constexpr int warpSize = 32;
 
-// The runtime's part (worker/host/runtime/primitives.h says what each does). A candidate that refers to
-// neither of the first two runs as a plain loop, without fibers.
+// The runtime's part (worker/host/runtime/primitives.h says what each does). A candidate that
+// refers to neither of the first two runs as a plain loop, without fibers.
 extern "C" {
 unsigned int warpsmith_barrier(unsigned int kind, unsigned int predicate);
-unsigned long warpsmith_warp(unsigned int kind, unsigned int mask, unsigned long value, unsigned int a,
-                             unsigned int b);
+unsigned long warpsmith_warp(unsigned int kind, unsigned int mask, unsigned long value,
+                             unsigned int a, unsigned int b);
 [[noreturn]] void warpsmith_trap(const char* why);
 int warpsmith_printf(const char* format, ...) __attribute__((format(printf, 1, 2)));
 }
@@ -102,8 +109,9 @@ int warpsmith_printf(const char* format, ...) __attribute__((format(printf, 1, 2
 #define assert(condition) ((void)0)
 #else
 #define assert(condition) \
-  ((condition) ? (void)0  \
-               : warpsmith_trap(__FILE__ ":" WARPSMITH_TEXT(__LINE__) ": assertion failed: " #condition))
+  ((condition)            \
+       ? (void)0          \
+       : warpsmith_trap(__FILE__ ":" WARPSMITH_TEXT(__LINE__) ": assertion failed: " #condition))
 #endif
 inline void __trap() { warpsmith_trap("__trap()"); }
 inline void __brkpt() { warpsmith_trap("__brkpt()"); }

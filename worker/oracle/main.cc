@@ -1,0 +1,80 @@
+// warpsmith-oracle --device host|cuda --index N --fd F: judges candidates for the worker at the
+// other end of descriptor F, which started it. One a device.
+#include <malloc.h>
+#include <sys/resource.h>
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "common/runtime/log.h"
+#include "common/wire/codec.h"
+#include "worker/cuda/cuda_oracle_device.h"
+#include "worker/cuda/torch_cuda.h"
+#include "worker/host/cpu_facts.h"
+#include "worker/host/host_oracle_device.h"
+#include "worker/oracle/oracle_server.h"
+#include "worker/oracle/reference.h"
+
+namespace warpsmith {
+namespace {
+
+Result<std::unique_ptr<OracleDevice>> Open(DeviceKind kind, int index) {
+  if (kind == DeviceKind::kHost) return std::make_unique<HostOracleDevice>(index);
+  if (kind != DeviceKind::kCuda)
+    return Fail(ErrorCode::kInvalidInput, "the simulated device needs no oracle");
+  ASSIGN_OR_RETURN(auto device, CudaOracleDevice::Create(index));
+  RETURN_IF_ERROR(LoadTorchCuda());
+  return device;
+}
+
+// Sets of buffers are descriptors, and the baseline must not pay for fresh pages that a candidate,
+// whose outputs lie ready, does not pay for.
+void RaiseLimits() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+}
+
+int Run(DeviceKind kind, int index, int fd) {
+  RaiseLimits();
+  FrameSocket supervisor((UniqueFd(fd)));
+  auto device = Open(kind, index);
+  if (!device) {
+    const OracleFailed failed{InfrastructureKind::kDriver, device.error().message};
+    (void)supervisor.Send(Encode(FromOracle(failed)), {}, std::chrono::seconds(10));
+    LogError("no_device", {{"why", device.error().message}});
+    return ExitStatus(device.error().code);
+  }
+  // The host's baseline has the lane's cores, as a candidate has; a GPU's needs one to launch from.
+  ConfigureTorch(kind == DeviceKind::kHost ? LaneCores() : 1);
+  OracleServer server(std::move(supervisor), **device);
+  const Status served = server.Serve();
+  if (!served) LogError("stopped", {{"why", served.error().message}});
+  return served ? 0 : ExitStatus(served.error().code);
+}
+
+}  // namespace
+}  // namespace warpsmith
+
+int main(int argc, char** argv) {
+  warpsmith::InitLog("oracle");
+  std::optional<warpsmith::DeviceKind> kind;
+  int index = 0, fd = -1;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string_view flag = argv[i];
+    if (flag == "--device") kind = warpsmith::ParseDeviceKind(argv[i + 1]);
+    if (flag == "--index") index = std::atoi(argv[i + 1]);
+    if (flag == "--fd") fd = std::atoi(argv[i + 1]);
+  }
+  if (!kind || fd < 0) {
+    warpsmith::LogError("usage", {{"is", "warpsmith-oracle --device host|cuda --index N --fd F"}});
+    return 2;
+  }
+  return warpsmith::Run(*kind, index, fd);
+}
