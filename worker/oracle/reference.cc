@@ -9,6 +9,7 @@
 #include <torch/csrc/jit/runtime/profiling_graph_executor_impl.h>
 #include <torch/jit.h>
 
+#include <algorithm>
 #include <array>
 #include <regex>
 #include <utility>
@@ -308,6 +309,25 @@ struct Reference::Impl {
     return arguments;
   }
 
+  static bool LiesIn(const at::Tensor& tensor, const TensorView& input, const BufferSpec& buffer) {
+    const auto* begin = static_cast<const char*>(input.data);
+    const auto* data = static_cast<const char*>(tensor.const_data_ptr());
+    return begin <= data && data < begin + buffer.bytes();
+  }
+
+  // A single row or column is laid out alike either way, so that .contiguous() and the like return
+  // their input: the copy that any larger case makes is made here.
+  static void OwnVectors(std::vector<at::Tensor>& tensors, std::span<const TensorView> inputs,
+                         std::span<const BufferSpec> buffers) {
+    for (at::Tensor& tensor : tensors) {
+      const auto sizes = tensor.sizes();
+      const bool vector = std::ranges::count_if(sizes, [](int64_t n) { return n > 1; }) <= 1;
+      if (!vector || tensor.numel() == 0) continue;
+      for (size_t in = 0; in < inputs.size(); ++in)
+        if (LiesIn(tensor, inputs[in], buffers[in])) tensor = tensor.clone();
+    }
+  }
+
   Status CheckOutputs(const Values& values, std::span<const BufferSpec> buffers,
                       std::span<const TensorView> inputs, bool in_fp64) const {
     const std::string place = "task " + task.id.value();
@@ -330,10 +350,7 @@ struct Reference::Impl {
       if (!tensor.is_contiguous())
         return Fail(ErrorCode::kInvalidInput, name + "returns a strided view; add .contiguous()");
       for (size_t in = 0; in < inputs.size() && tensor.numel() > 0; ++in) {
-        const auto* begin = static_cast<const char*>(inputs[in].data);
-        const auto* end = begin + buffers[in].bytes();
-        const auto* data = static_cast<const char*>(tensor.const_data_ptr());
-        if (begin <= data && data < end)
+        if (LiesIn(tensor, inputs[in], buffers[in]))
           return Fail(
               ErrorCode::kInvalidInput,
               name + "returns a part of its input; a baseline must do the work: add .clone()");
@@ -349,6 +366,7 @@ struct Reference::Impl {
       ASSIGN_OR_RETURN(torch::jit::Stack stack, Arguments(with, dims, inputs, in_fp64));
       with.function->run(stack);
       ASSIGN_OR_RETURN(std::vector<at::Tensor> tensors, TensorsOf(stack.back()));
+      OwnVectors(tensors, inputs, buffers);
       Values values = MakeValues(std::move(tensors));
       RETURN_IF_ERROR(CheckOutputs(values, buffers, inputs, in_fp64));
       return values;

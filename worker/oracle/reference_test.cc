@@ -144,6 +144,22 @@ TEST(Reference, Reference64Overrides) {
   EXPECT_EQ(SummaryOf(*exact, 0).mean, 7);
 }
 
+TEST(Reference, ASingleRowNeedsNoOtherLayoutAndIsCopiedAllTheSame) {
+  Task task = SoftmaxTask();
+  task.outputs = {FloatOutput("y", {"cols", "rows"})};
+  task.reference =
+      "def reference(x: Tensor) -> Tensor:\n"
+      "    return torch.transpose(x, 0, 1).contiguous()\n";
+  for (const Dims& dims : {Dims{{"rows", 1}, {"cols", 5}}, Dims{{"rows", 1}, {"cols", 1}}}) {
+    std::vector<std::vector<float>> inputs = {{1, 2, 3, 4, 5}};
+    const auto result = RunOn(task, dims, inputs);
+    ASSERT_TRUE(result) << result.error().message;
+    const double mean = SummaryOf(*result, 0).mean;
+    inputs[0].assign(5, 9);
+    EXPECT_EQ(SummaryOf(*result, 0).mean, mean) << "it has memory of its own";
+  }
+}
+
 TEST(Reference, ACaseWithoutElementsRuns) {
   Task task = SoftmaxTask();
   const auto reference = Reference::Compile(task, DeviceKind::kHost, 0);
