@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <future>
 #include <stdexcept>
 
@@ -77,6 +78,10 @@ TEST_F(HostEvaluator, EveryStarterIsCorrect) {
 
 TEST_F(HostEvaluator, AMeasurementNamesItsDeviceAndItsCases) {
   Evaluation record = Judge(Find("starter/softmax_rows").starter, Depth::kScreen);
+  const auto* trouble = std::get_if<Infrastructure>(&record.outcome);
+  if (trouble && trouble->kind == InfrastructureKind::kTooNoisy) {
+    GTEST_SKIP() << "this machine is too busy to measure: " << trouble->detail;
+  }
   const auto* correct = std::get_if<Correct>(&record.outcome);
   ASSERT_TRUE(correct) << Describe(record.outcome);
   ASSERT_FALSE(correct->measurements.empty());
@@ -93,9 +98,13 @@ TEST_F(HostEvaluator, AWrongKernelIsWrong) {
 }
 
 TEST_F(HostEvaluator, AMistakeIsACompileErrorOnTheAuthorsLine) {
-  Evaluation record = Judge(Changed("float largest", "flaot largest"));
+  std::string text = Changed("float largest", "flaot largest");
+  auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(
+                                                text.find("flaot")), '\n');
+  Evaluation record = Judge(text);
   EXPECT_STREQ(OutcomeName(record.outcome), "compile_error");
-  EXPECT_NE(record.log.find("candidate.cu:12"), std::string::npos) << record.log;
+  EXPECT_NE(record.log.find("candidate.cu:" + std::to_string(line) + ":"), std::string::npos)
+      << record.log;
 }
 
 TEST_F(HostEvaluator, AnEndlessKernelIsTimedOutAndTheNextIsFine) {

@@ -210,6 +210,7 @@ Status Lane::AttachRunner() {
 void Lane::EnsureSpare() {
   if (spare_ || stopping_) return;
   Result<RunnerChild> fresh = RunnerChild::Start(options_, ++last_runner_, stopping_);
+  if (!fresh && stopping_) return;
   if (!fresh) {
     // Without a spare the lane still works; the next need of a runner tells the whole story.
     LogWarn("no_spare_runner", {{"device", options_.index}, {"why", fresh.error().message}});
