@@ -233,7 +233,9 @@ StopReason HalfWidthCriterion::Decide(const StoppingState& state) {
   }
   // Void blocks count here, so that a disturbed machine cannot hold a measurement for ever.
   if (state.blocks_run >= options_.max_blocks) return StopReason::kMaxBlocks;
-  if (state.spent >= options_.budget) return StopReason::kBudget;
+  // A slow machine gets the time that the least number of blocks takes, within reason.
+  const Duration budget = options_.budget * (n < options_.min_blocks ? 8 : 1);
+  if (state.spent >= budget) return StopReason::kBudget;
   return StopReason::kGoOn;
 }
 

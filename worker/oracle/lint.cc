@@ -1,5 +1,6 @@
 #include "worker/oracle/lint.h"
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@ namespace warpsmith {
 namespace {
 
 constexpr uint64_t kLintSeed = 0x117, kOtherSeed = 0x711;
+constexpr uint64_t kContents = 3;
 
 // The smallest timed case; else the largest of the others.
 size_t CaseToLint(const Task& task, DeviceKind kind) {
@@ -67,19 +69,15 @@ struct Linter {
                     task.outputs[output].name + "`; tighten its tolerance or change its content");
   }
 
-  // What a candidate could know beforehand is what other content gives. Judged in the output's own
-  // dtype, as a candidate's would be.
-  Status TryConstants(size_t output, const Values& native, const Summary& summary) const {
-    const std::pair<const char*, double> guesses[] = {
-        {"zeros", 0.0},
-        {"the mean everywhere", summary.mean},
-        {"one constant everywhere", (summary.least + summary.most) / 2},
-    };
-    for (const auto& [what, value] : guesses) {
-      ASSIGN_OR_RETURN(const bool passes, WouldPass(output, FilledLike(native, output, value), 0));
-      if (passes) return Degenerate(output, what);
+  // Which guesses would pass, judged in the output's own dtype, as a candidate's would be.
+  Result<std::vector<bool>> TryConstants(size_t output, const Values& native,
+                                         std::span<const double> guesses) const {
+    std::vector<bool> pass;
+    for (double guess : guesses) {
+      ASSIGN_OR_RETURN(const bool passes, WouldPass(output, FilledLike(native, output, guess), 0));
+      pass.push_back(passes);
     }
-    return {};
+    return pass;
   }
 
   Status TryInputs(size_t output, const Values& native) const {
@@ -97,6 +95,92 @@ bool ComparesNative(const OutputSpec& output) {
   return output.compare == CompareKind::kExact || output.compare == CompareKind::kIndexByValue;
 }
 
+// A linted case with one content after the other.
+struct Trial {
+  const Task& task;
+  const Reference& reference;
+  OracleDevice& device;
+  const Case& linted;
+  uint32_t number;
+  std::vector<BufferSpec> buffers;
+  CaseBounds bounds;
+  DrawnInputs drawn;
+  Values exact, native, inputs;
+
+  Status Draw(uint64_t seed) {
+    RETURN_IF_ERROR(drawn.Fill(seed, number));
+    RETURN_IF_ERROR(device.Synchronize());
+    ASSIGN_OR_RETURN(exact, reference.RunExact(linted.dims, drawn.views(), buffers));
+    ASSIGN_OR_RETURN(native, reference.Run(linted.dims, drawn.views(), buffers));
+    inputs = ViewOf(drawn.views(), device.facts().kind, device.facts().index);
+    return {};
+  }
+  Linter For(size_t output) const {
+    return {task, linted, ComparesNative(task.outputs[output]) ? native : exact, inputs, bounds};
+  }
+  bool HasElements(size_t output) const {
+    return buffers[task.inputs.size() + output].elements() > 0;
+  }
+
+  // What a candidate could know beforehand is what other content gives; luck with one content is no
+  // way to pass, so a guess must be right for each of several.
+  Status RefuseConstants() {
+    static constexpr const char* kGuesses[] = {"zeros", "the mean everywhere",
+                                               "one constant everywhere"};
+    RETURN_IF_ERROR(Draw(kOtherSeed));
+    std::vector<std::vector<double>> guesses;
+    for (size_t output = 0; output < task.outputs.size(); ++output) {
+      const Summary summary = SummaryOf(native, output);
+      guesses.push_back({0.0, summary.mean, (summary.least + summary.most) / 2});
+    }
+    std::vector<std::vector<bool>> still(task.outputs.size(), std::vector<bool>(3, true));
+    for (uint64_t content = 0; content < kContents; ++content) {
+      RETURN_IF_ERROR(Draw(kLintSeed + content));
+      for (size_t output = 0; output < task.outputs.size(); ++output) {
+        if (!HasElements(output)) continue;
+        ASSIGN_OR_RETURN(const std::vector<bool> pass,
+                         For(output).TryConstants(output, native, guesses[output]));
+        for (size_t i = 0; i < pass.size(); ++i) still[output][i] = still[output][i] && pass[i];
+      }
+    }
+    for (size_t output = 0; output < task.outputs.size(); ++output)
+      for (size_t i = 0; i < still[output].size(); ++i)
+        if (HasElements(output) && still[output][i])
+          return For(output).Degenerate(output, kGuesses[i]);
+    return {};
+  }
+
+  Status RefuseCopies() {
+    RETURN_IF_ERROR(Draw(kLintSeed));
+    for (size_t output = 0; output < task.outputs.size(); ++output)
+      if (HasElements(output)) RETURN_IF_ERROR(For(output).TryInputs(output, native));
+    return {};
+  }
+
+  // Each input must matter to some output.
+  Status RefuseIgnoredInputs() {
+    for (size_t input = 0; input < task.inputs.size(); ++input) {
+      if (buffers[input].elements() == 0 || task.inputs[input].init.kind == InitKind::kConstant)
+        continue;
+      RETURN_IF_ERROR(drawn.Refill(input, kLintSeed + kContents + input, number));
+      RETURN_IF_ERROR(device.Synchronize());
+      ASSIGN_OR_RETURN(const Values other, reference.Run(linted.dims, drawn.views(), buffers));
+      RETURN_IF_ERROR(drawn.Refill(input, kLintSeed, number));
+      RETURN_IF_ERROR(device.Synchronize());
+      bool matters = false;
+      for (size_t output = 0; output < task.outputs.size() && !matters; ++output) {
+        ASSIGN_OR_RETURN(const bool passes, For(output).WouldPass(output, other, output));
+        matters = !passes;
+      }
+      if (!matters)
+        return Fail(ErrorCode::kInvalidInput, "task " + task.id.value() +
+                                                  ": the outputs do not depend on input `" +
+                                                  task.inputs[input].name + "`; drop it or use it");
+    }
+    return {};
+  }
+};
+
 }  // namespace
 
 Status LintTask(const Task& task, const Reference& reference, OracleDevice& device) {
@@ -107,47 +191,22 @@ Status LintTask(const Task& task, const Reference& reference, OracleDevice& devi
   const size_t index = CaseToLint(task, kind);
   const Case& linted = task.cases(kind)[index];
   ASSIGN_OR_RETURN(const std::vector<BufferSpec> buffers, TaskBuffers(task, linted.dims));
-  ASSIGN_OR_RETURN(const CaseBounds bounds, MeasureBounds(task, index, reference, device));
-  DrawnInputs drawn(device, task, linted.dims, buffers);
-  RETURN_IF_ERROR(drawn.Allocate());
-  const auto number = static_cast<uint32_t>(index);
-  RETURN_IF_ERROR(drawn.Fill(kOtherSeed, number));
-  RETURN_IF_ERROR(device.Synchronize());
-  ASSIGN_OR_RETURN(const Values before, reference.Run(linted.dims, drawn.views(), buffers));
-  RETURN_IF_ERROR(drawn.Fill(kLintSeed, number));
-  RETURN_IF_ERROR(device.Synchronize());
-  ASSIGN_OR_RETURN(const Values exact, reference.RunExact(linted.dims, drawn.views(), buffers));
-  ASSIGN_OR_RETURN(const Values native, reference.Run(linted.dims, drawn.views(), buffers));
-  const Values inputs = ViewOf(drawn.views(), kind, device.facts().index);
-  for (size_t output = 0; output < task.outputs.size(); ++output) {
-    if (buffers[task.inputs.size() + output].elements() == 0) continue;
-    const Values& expected = ComparesNative(task.outputs[output]) ? native : exact;
-    const Linter linter{task, linted, expected, inputs, bounds};
-    RETURN_IF_ERROR(linter.TryConstants(output, native, SummaryOf(before, output)));
-    RETURN_IF_ERROR(linter.TryInputs(output, native));
-  }
-  // Each input must matter to some output.
-  for (size_t input = 0; input < task.inputs.size(); ++input) {
-    if (buffers[input].elements() == 0 || task.inputs[input].init.kind == InitKind::kConstant)
-      continue;
-    RETURN_IF_ERROR(drawn.Refill(input, kLintSeed + 1 + input, number));
-    RETURN_IF_ERROR(device.Synchronize());
-    ASSIGN_OR_RETURN(const Values other, reference.Run(linted.dims, drawn.views(), buffers));
-    RETURN_IF_ERROR(drawn.Refill(input, kLintSeed, number));
-    bool matters = false;
-    for (size_t output = 0; output < task.outputs.size() && !matters; ++output) {
-      const Values& expected = ComparesNative(task.outputs[output]) ? native : exact;
-      const Linter linter{task, linted, expected, inputs, bounds};
-      RETURN_IF_ERROR(device.Synchronize());
-      ASSIGN_OR_RETURN(const bool passes, linter.WouldPass(output, other, output));
-      matters = !passes;
-    }
-    if (!matters)
-      return Fail(ErrorCode::kInvalidInput, "task " + task.id.value() +
-                                                ": the outputs do not depend on input `" +
-                                                task.inputs[input].name + "`; drop it or use it");
-  }
-  return {};
+  ASSIGN_OR_RETURN(CaseBounds bounds, MeasureBounds(task, index, reference, device));
+  Trial trial{task,
+              reference,
+              device,
+              linted,
+              static_cast<uint32_t>(index),
+              buffers,
+              std::move(bounds),
+              {device, task, linted.dims, buffers},
+              {},
+              {},
+              {}};
+  RETURN_IF_ERROR(trial.drawn.Allocate());
+  RETURN_IF_ERROR(trial.RefuseConstants());
+  RETURN_IF_ERROR(trial.RefuseCopies());
+  return trial.RefuseIgnoredInputs();
 }
 
 }  // namespace warpsmith

@@ -299,6 +299,8 @@ Measurement CaseTimer::Summary() const {
   if (log_ratios_.empty()) return m;  // no number rather than a wrong one
   Random random(1);                   // the same samples give the same interval
   const Interval interval = BootstrapMedian(log_ratios_, confidence_, random);
+  // Too few blocks for an interval are no evidence for or against anybody.
+  if (!interval.known) m.validity = Validity::kNoisy;
   m.candidate_us = Median(candidate_us_);
   m.baseline_us = Median(baseline_us_);
   m.speedup = std::exp(interval.middle);
