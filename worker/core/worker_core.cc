@@ -34,8 +34,9 @@ struct WorkerCore::Impl {
   enum class Link { kDown, kRegistering, kRegistered };
 
   struct OpenEvaluation {
-    JobId job;
-    size_t index = 0;  // of the episode in its work, or of the candidate
+    std::optional<JobId> job;  // nothing once the job is gone: the lane is still busy with it
+    size_t index = 0;          // of the episode in its work, or of the candidate
+    int device_index = 0;
   };
   struct OpenAsk {
     uint64_t id = 0;
@@ -62,6 +63,7 @@ struct WorkerCore::Impl {
   std::map<uint64_t, OpenEvaluation> evaluations;
   std::optional<OpenAsk> ask;
   JobId last_asked;
+  std::map<int, JobId> last_started;  // by lane
   uint64_t last_id = 0;
   ResultSpool spool;
   WeightsBook weights;
@@ -200,6 +202,12 @@ struct WorkerCore::Impl {
     } else {
       EvaluationWork work{.job = std::move(std::get<EvaluationJob>(assign.body))};
       work.tries.resize(work.job.candidates.size());
+      for (size_t index = 0; index < work.job.candidates.size(); ++index) {
+        if (!spool.HoldsVerdict(std::pair(assign.job, static_cast<uint32_t>(index)))) {
+          job.ready.push_back(index);
+        }
+      }
+      work.left = job.ready.size();
       job.work = std::move(work);
     }
     spool.Refence(job.id, job.fence);
@@ -219,7 +227,9 @@ struct WorkerCore::Impl {
     if (!job) return;
     if (!job->Finished()) SayJob("job_dropped", *job, why);
     if (ask && ask->job == id) ask->job.reset();
-    std::erase_if(evaluations, [&](const auto& item) { return item.second.job == id; });
+    for (auto& [number, open] : evaluations) {
+      if (open.job == id) open.job.reset();
+    }
     jobs.erase(id);
   }
 
@@ -256,7 +266,7 @@ struct WorkerCore::Impl {
 
   void Start(WorkerJob& job, size_t index) {
     uint64_t id = ++last_id;
-    evaluations[id] = {job.id, index};
+    evaluations[id] = {job.id, index, job.device_index};
     Evaluate effect{.id = id, .device_index = job.device_index};
     if (auto* rollout = std::get_if<RolloutWork>(&job.work)) {
       effect.task = rollout->job.task;
@@ -273,10 +283,11 @@ struct WorkerCore::Impl {
 
   void On(Evaluated event) {
     auto it = evaluations.find(event.id);
-    if (it == evaluations.end()) return;  // of work that was dropped
+    if (it == evaluations.end()) return;
     OpenEvaluation open = it->second;
     evaluations.erase(it);
-    WorkerJob& job = *Find(open.job);
+    if (!open.job) return;  // of work that was dropped
+    WorkerJob& job = *Find(*open.job);
     ++job.evaluations;
     Moved(job);
     if (!IsInfrastructure(event.evaluation.outcome)) sick_in_a_row = 0;
@@ -292,7 +303,7 @@ struct WorkerCore::Impl {
     EpisodeRun& episode = work.episodes[index];
     std::string label = OutcomeLabel(event.evaluation.outcome);
     switch (episode.Evaluated(std::move(event.evaluation))) {
-      case EpisodeRun::Next::kTryAgain: return Start(job, index);
+      case EpisodeRun::Next::kTryAgain: return job.ready.push_front(index);
       case EpisodeRun::Next::kTurn: return;
       case EpisodeRun::Next::kDeviceGone: return DeviceGone(job, label);
       case EpisodeRun::Next::kEnded: break;
@@ -309,12 +320,12 @@ struct WorkerCore::Impl {
   void CandidateEvaluated(WorkerJob& job, size_t index, Evaluated event) {
     auto& work = std::get<EvaluationWork>(job.work);
     if (const auto* trouble = std::get_if<Infrastructure>(&event.evaluation.outcome)) {
-      if (++work.tries[index] < 2) return Start(job, index);
+      if (++work.tries[index] < 2) return job.ready.push_front(index);
       if (MeansDeviceGone(trouble->kind)) {
         return DeviceGone(job, OutcomeLabel(event.evaluation.outcome));
       }
     }
-    --work.open;
+    --work.left;
     uint32_t number = static_cast<uint32_t>(index);
     spool.Add(now, std::pair(job.id, number),
               EvaluationResult{job.id, job.fence, number, std::move(event.evaluation)});
@@ -357,7 +368,7 @@ struct WorkerCore::Impl {
     Moved(*job);
     for (size_t i = 0; i < answered.episodes.size(); ++i) {
       work.episodes[answered.episodes[i]].Acted(reply.actions[i]);
-      Start(*job, answered.episodes[i]);
+      job->ready.push_back(answered.episodes[i]);
     }
   }
 
@@ -503,17 +514,37 @@ struct WorkerCore::Impl {
     }
     for (JobId id : late) Fail(id, InfrastructureKind::kInternal, "its total deadline passed");
     for (auto& [id, job] : jobs) {
-      if (auto* list = std::get_if<EvaluationWork>(&job.work)) {
-        while (!SpoolFull() && list->next < list->job.candidates.size() &&
-               list->open < options.evaluation_window) {
-          ++list->open;
-          Start(job, list->next++);
-        }
-      }
       if (link == Link::kRegistered && job.moved && now >= job.progress_at) {
         job.moved = false;
         job.progress_at = now + options.progress_interval;
         Send(Progress{id, job.fence, job.evaluations});
+      }
+    }
+  }
+
+  // The job whose turn it is at a lane: the first after the one that was served last.
+  WorkerJob* NextFor(int device_index) {
+    auto waits = [&](const auto& item) {
+      return item.second.device_index == device_index && !item.second.ready.empty();
+    };
+    auto after = jobs.upper_bound(last_started[device_index]);
+    auto it = std::find_if(after, jobs.end(), waits);
+    if (it == jobs.end()) it = std::find_if(jobs.begin(), after, waits);
+    return it == jobs.end() || !waits(*it) ? nullptr : &it->second;
+  }
+
+  void PollLanes() {
+    std::map<int, size_t> busy;
+    for (const auto& [id, open] : evaluations) ++busy[open.device_index];
+    for (int lane = 0; lane < static_cast<int>(options.devices.size()); ++lane) {
+      while (busy[lane] < options.lane_window && !SpoolFull()) {
+        WorkerJob* job = NextFor(lane);
+        if (!job) break;
+        size_t index = job->ready.front();
+        job->ready.pop_front();
+        last_started[lane] = job->id;
+        ++busy[lane];
+        Start(*job, index);
       }
     }
   }
@@ -539,6 +570,7 @@ struct WorkerCore::Impl {
   void Poll() {
     PollLink();
     PollJobs();
+    PollLanes();
     PollPolicy();
     while (std::optional<WeightsAnnouncement> next = weights.NextPull(now)) {
       effects.push_back(PullWeights{*std::move(next)});

@@ -16,6 +16,8 @@
 //    actions from the same weights;
 //  - an infrastructure outcome is tried once more here; then the episode ends with that turn masked
 //    (reward 0), or, if the device is gone, the job fails;
+//  - a lane is given a few evaluations at a time, of its jobs in turn, so that no job stands still
+//    behind another for longer than a few evaluations take;
 //  - one request to the policy at a time; weights are loaded between requests, never older ones
 //    over newer, and a job waits until the policy has its min_version;
 //  - after a lease time without a word from the coordinator it fences itself: unfinished episodes
@@ -50,7 +52,7 @@ struct WorkerCoreOptions {
   Duration weights_retry = std::chrono::seconds(2);     // after a pull or a load that failed
   int policy_failures = 3;                              // deaths of the policy under one job
   int sick_jobs = 5;                                    // jobs lost to a device in a row: give up
-  size_t evaluation_window = 16;                        // candidates of one evaluation job at once
+  size_t lane_window = 8;                                 // evaluations given to a lane at once
   size_t runs_remembered = 64;                          // whose weights are known
 };
 

@@ -515,7 +515,7 @@ TEST_F(WorkerStory, JudgesAListOfCandidates) {
   Welcome();
   EvaluationJob job{.candidates = std::vector<std::string>(20, "text")};
   Assign(5, job);
-  EXPECT_EQ(evaluate_.size(), 16u) << "a bounded window";
+  EXPECT_EQ(evaluate_.size(), 8u) << "a bounded window";
   for (int i = 0; i < 20; ++i) Judge(CorrectAt(2));
   auto results = Sent<EvaluationResult>();
   ASSERT_EQ(results.size(), 20u);
@@ -524,6 +524,44 @@ TEST_F(WorkerStory, JudgesAListOfCandidates) {
   EXPECT_EQ(seen.size(), 20u);
   for (uint32_t i = 0; i < 20; ++i) Hear(AckEvaluation{JobId(5), i});
   EXPECT_EQ(core_.jobs(), 0u);
+}
+
+TEST_F(WorkerStory, JobsTakeTurnsAtTheLane) {
+  Welcome();
+  Assign(5, EvaluationJob{.candidates = std::vector<std::string>(20, "five")});
+  Assign(6, EvaluationJob{.candidates = std::vector<std::string>(20, "six")});
+  int six = 0;
+  for (int i = 0; i < 16; ++i) {
+    six += evaluate_.front().candidate == "six";
+    Judge(CorrectAt(2));
+  }
+  EXPECT_GE(six, 4) << "a job does not stand still behind another";
+}
+
+TEST_F(WorkerStory, TheLaneIsBusyWithWorkThatWasDropped) {
+  Welcome();
+  Assign(5, EvaluationJob{.candidates = std::vector<std::string>(20, "five")});
+  Hear(CancelJob{JobId(5), {1, 1}});
+  Assign(6, EvaluationJob{.candidates = {"six"}});
+  EXPECT_EQ(evaluate_.size(), 8u);
+  Judge(CorrectAt(2));
+  EXPECT_EQ(evaluate_.back().candidate, "six");
+  EXPECT_TRUE(Sent<EvaluationResult>().empty());
+}
+
+TEST_F(WorkerStory, ARetryReplacesAnInfrastructureResultAndKeepsAVerdict) {
+  Welcome();
+  Assign(5, EvaluationJob{.candidates = {"a", "b"}});
+  Judge(CorrectAt(2));
+  for (int i = 0; i < 2; ++i) Judge(Infrastructure{InfrastructureKind::kTooNoisy, ""});
+  EXPECT_EQ(core_.spooled(), 2u);
+  Assign(5, EvaluationJob{.candidates = {"a", "b"}}, 2);
+  ASSERT_EQ(evaluate_.size(), 1u);
+  EXPECT_EQ(evaluate_.front().candidate, "b");
+  sent_.clear();
+  Judge(CorrectAt(3));
+  ASSERT_EQ(Sent<EvaluationResult>().size(), 1u);
+  EXPECT_DOUBLE_EQ(SpeedupOf(Sent<EvaluationResult>()[0].evaluation.outcome), 3);
 }
 
 TEST_F(WorkerStory, AnEvaluationThatStaysInfrastructureIsReportedAsThat) {

@@ -1,7 +1,7 @@
 // A job that this worker holds: what of it is under way. Pure; worker_core.cc drives it.
 #pragma once
 
-#include <optional>
+#include <deque>
 #include <string>
 #include <variant>
 #include <vector>
@@ -20,8 +20,7 @@ struct RolloutWork {
 struct EvaluationWork {
   EvaluationJob job;
   std::vector<int> tries;   // one a candidate: evaluations that ended in infrastructure
-  size_t next = 0;          // candidates below it were begun
-  size_t open = 0;          // begun and not ended
+  size_t left = 0;          // candidates without a result
 };
 
 struct WorkerJob {
@@ -34,6 +33,8 @@ struct WorkerJob {
   TimePoint progress_at{};             // earliest next Progress
   int policy_failures = 0;
   std::variant<RolloutWork, EvaluationWork> work;
+  // Evaluations that wait for the lane: of episodes in their work, or of candidates.
+  std::deque<size_t> ready;
 
   // Nothing left to run; results may still wait for their acknowledgement.
   bool Finished() const;
@@ -46,8 +47,7 @@ inline bool WorkerJob::Finished() const {
     }
     return true;
   }
-  const auto& list = std::get<EvaluationWork>(work);
-  return list.next == list.job.candidates.size() && list.open == 0;
+  return std::get<EvaluationWork>(work).left == 0;
 }
 
 }  // namespace warpsmith

@@ -19,6 +19,15 @@ size_t ResultSpool::Of(JobId job) const {
       entries_.begin(), entries_.end(), [&](const auto& item) { return item.second.job == job; }));
 }
 
+bool ResultSpool::HoldsVerdict(const ResultKey& evaluation) {
+  auto it = entries_.find(evaluation);
+  if (it == entries_.end()) return false;
+  const auto& result = std::get<EvaluationResult>(it->second.message);
+  if (!IsInfrastructure(result.evaluation.outcome)) return true;
+  entries_.erase(it);
+  return false;
+}
+
 void ResultSpool::Add(TimePoint now, ResultKey key, WorkerMessage message) {
   JobId job = JobOf(message);
   entries_.try_emplace(std::move(key), Entry{job, std::move(message), now, resend_after_});

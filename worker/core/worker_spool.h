@@ -23,6 +23,9 @@ class ResultSpool {
 
   size_t size() const { return entries_.size(); }
   bool Holds(const ResultKey& key) const { return entries_.contains(key); }
+  // Whether it holds the evaluation's result, and that is a verdict. One that ended in
+  // infrastructure is dropped: it is being tried again.
+  bool HoldsVerdict(const ResultKey& evaluation);
   // Results of this job that still wait.
   size_t Of(JobId job) const;
 
