@@ -22,17 +22,13 @@ Result<BufferSpec> SizedBuffer(const std::string& name, BufferRole role, Dtype d
                                const std::vector<std::string>& shape, const Names& names) {
   BufferSpec buffer{.name = name, .role = role, .dtype = dtype};
   ASSIGN_OR_RETURN(buffer.shape, EvaluateShape(shape, names));
+  // Also where a size is 0: the others' product must not overflow in anybody's hands.
   int64_t bytes = static_cast<int64_t>(SizeOf(dtype));
-  bool empty = false;
-  bool overflow = false;
   for (const int64_t size : buffer.shape) {
-    if (size == 0)
-      empty = true;
-    else
-      overflow = overflow || __builtin_mul_overflow(bytes, size, &bytes);
+    if (size > 0 && (__builtin_mul_overflow(bytes, size, &bytes) || bytes > kMaxBufferBytes))
+      return Fail(ErrorCode::kInvalidInput,
+                  fmt::format("more than {} GiB", kMaxBufferBytes >> 30));
   }
-  if (!empty && (overflow || bytes > kMaxBufferBytes))
-    return Fail(ErrorCode::kInvalidInput, fmt::format("more than {} GiB", kMaxBufferBytes >> 30));
   return buffer;
 }
 
