@@ -1,6 +1,7 @@
 // The real compiler child, asked as a supervisor asks it.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <regex>
 
 #include "common/net/frame_socket.h"
@@ -26,13 +27,16 @@ __global__ void scale(const float* __restrict__ x, float* __restrict__ y, int n)
 
 class CompilerChild : public ::testing::TestWithParam<DeviceKind> {
  protected:
-  void SetUp() override {
+  void SetUp() override { Start({}); }
+
+  void Start(std::map<std::string, std::string> env) {
     temp_ = std::move(*TempDirectory::Make("compiler-test"));
     auto ends = std::move(*FrameSocket::MakePair());
     socket_ = std::move(ends.first);
     auto child = Subprocess::Start({.argv = {(ProgramDirectory() / "warpsmith-compiler").string(),
                                              "--fd", "3", "--temp", temp_.path().string()},
-                                    .fds = {{3, ends.second.fd()}}});
+                                    .fds = {{3, ends.second.fd()}},
+                                    .env = std::move(env)});
     ASSERT_TRUE(child) << child.error().message;
     child_ = *std::move(child);
   }
@@ -104,6 +108,19 @@ TEST_P(CompilerChild, EndsWhenItIsToldRubbish) {
   ASSERT_TRUE(exit);
   EXPECT_NE(exit->status, 0);
 }
+
+class CudaCompilerChild : public CompilerChild {};
+
+TEST_P(CudaCompilerChild, UsesTheToolkitThatItsEnvironmentNamedBeforeItWasErased) {
+  const auto empty = std::move(*TempDirectory::Make("no-toolkit"));
+  Start({{"WARPSMITH_CUDA_ROOT", empty.path().string()}});
+  const CompileReply reply = Compile(kScale);
+  ASSERT_TRUE(std::holds_alternative<Outcome>(reply.result));
+  EXPECT_TRUE(IsInfrastructure(std::get<Outcome>(reply.result)));
+  EXPECT_NE(Log(reply).find(empty.path().string()), std::string::npos) << Log(reply);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, CudaCompilerChild, ::testing::Values(DeviceKind::kCuda));
 
 INSTANTIATE_TEST_SUITE_P(Devices, CompilerChild, ::testing::Values(DeviceKind::kCuda, DeviceKind::kHost),
                          [](const auto& device) { return std::string(ToString(device.param)); });

@@ -32,7 +32,13 @@ bool Bind(void* library, const char* symbol, F& function) {
 
 Result<Nvrtc> Open() {
   Nvrtc nvrtc;
-  nvrtc.root = CudaRoot();
+  nvrtc.root = NvrtcRoot();
+  std::error_code ignored;  // a folder that cannot be looked into is as good as none
+  if (!fs::exists(nvrtc.root / "include/cuda_fp16.h", ignored))
+    return Fail(ErrorCode::kMissing,
+                fmt::format("no CUDA headers in {}: run tools/setup, or set WARPSMITH_CUDA_ROOT to "
+                            "a CUDA folder with include/ and lib/",
+                            (nvrtc.root / "include").string()));
   void* library = nullptr;
   for (const char* folder : {"lib", "lib64"}) {
     // NVRTC looks for its builtins on the loader's path only, so they are opened before it.
@@ -82,6 +88,11 @@ std::vector<const char*> Pointers(const std::vector<std::string>& strings) {
 }
 
 }  // namespace
+
+const std::filesystem::path& NvrtcRoot() {
+  static const fs::path root = CudaRoot();
+  return root;
+}
 
 Result<const Nvrtc*> LoadNvrtc() {
   static const Result<Nvrtc> nvrtc = Open();

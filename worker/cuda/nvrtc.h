@@ -35,6 +35,10 @@ struct Nvrtc {
   std::vector<int> architectures;  // 75, 80, ... that it compiles for
 };
 
+// Where the toolkit is, asked once a process: a process that erases its environment later calls it
+// before. Any thread.
+const std::filesystem::path& NvrtcRoot();
+
 // Loaded once a process; kMissing where there is no NVRTC. Any thread.
 Result<const Nvrtc*> LoadNvrtc();
 

@@ -286,6 +286,8 @@ int MaxThreadsByRegisters(int registers) {
   return std::min(kMaxThreads, warps * kWarp);
 }
 
+NvrtcCompiler::NvrtcCompiler() { (void)NvrtcRoot(); }
+
 CompileReply NvrtcCompiler::Compile(const CompileRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   CompileReply reply{.id = request.id, .result = CompileCandidate(request)};

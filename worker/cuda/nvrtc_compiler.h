@@ -14,6 +14,9 @@ namespace warpsmith {
 // time, memory and files.
 class NvrtcCompiler : public KernelCompiler {
  public:
+  // Asks the environment where the toolkit is; it may be erased afterwards.
+  NvrtcCompiler();
+
   CompileReply Compile(const CompileRequest& request) override;
 };
 
