@@ -14,7 +14,7 @@
 namespace warpsmith {
 namespace {
 
-constexpr int kHandOverSamples = 31;
+constexpr int kHandOverSamples = 15;
 constexpr double kLeastRunUs = 0.01;  // a run takes some time, whatever the clock says
 
 double Microseconds(std::chrono::steady_clock::duration time) {

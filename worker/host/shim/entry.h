@@ -41,8 +41,9 @@ struct warpsmith_parameter<T*> {
     static constexpr unsigned char code = number; \
   };
 WARPSMITH_PARAMETER(char, 1)
-WARPSMITH_PARAMETER(signed char, 1) WARPSMITH_PARAMETER(unsigned char, 2)
-    WARPSMITH_PARAMETER(short, 3) WARPSMITH_PARAMETER(unsigned short, 4) WARPSMITH_PARAMETER(int, 5)
+WARPSMITH_PARAMETER(signed char, 1)
+WARPSMITH_PARAMETER(unsigned char, 2) WARPSMITH_PARAMETER(short, 3)
+    WARPSMITH_PARAMETER(unsigned short, 4) WARPSMITH_PARAMETER(int, 5)
         WARPSMITH_PARAMETER(unsigned int, 6) WARPSMITH_PARAMETER(long, 7)
             WARPSMITH_PARAMETER(long long, 7) WARPSMITH_PARAMETER(unsigned long, 8)
                 WARPSMITH_PARAMETER(unsigned long long, 8) WARPSMITH_PARAMETER(float, 9)
@@ -82,7 +83,7 @@ struct warpsmith_entry<Kernel> {
   static void thread(void* const* arguments) {
     call(arguments, typename count<sizeof...(P)>::type());
   }
-  static void loop(void* const* arguments, bool reversed) {
+  static void loop_with(bool reversed, P... values) {
     const dim3 block = blockDim;
     for (unsigned int k = 0; k < block.z; ++k)
       for (unsigned int j = 0; j < block.y; ++j)
@@ -91,8 +92,15 @@ struct warpsmith_entry<Kernel> {
               reversed ? uint3{block.x - 1 - i, block.y - 1 - j, block.z - 1 - k} : uint3{i, j, k};
           // Keeps the store in place, so that a fault's report names the right thread.
           __asm__ volatile("" ::: "memory");
-          call(arguments, typename count<sizeof...(P)>::type());
+          Kernel(values...);
         }
+  }
+  template <size_t... I>
+  static void unpack_and_loop(void* const* arguments, bool reversed, places<I...>) {
+    loop_with(reversed, *static_cast<std::remove_cv_t<P>*>(arguments[I])...);
+  }
+  static void loop(void* const* arguments, bool reversed) {
+    unpack_and_loop(arguments, reversed, typename count<sizeof...(P)>::type());
   }
   static constexpr warpsmith_parameters parameters{sizeof...(P), {warpsmith_parameter<P>::code...}};
 };

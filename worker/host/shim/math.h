@@ -31,29 +31,29 @@
   }
 
 WARPSMITH_MATH1(exp)
-WARPSMITH_MATH1(exp2) WARPSMITH_MATH1(expm1) WARPSMITH_MATH1(log) WARPSMITH_MATH1(log2)
-    WARPSMITH_MATH1(log10) WARPSMITH_MATH1(log1p) WARPSMITH_MATH1(sqrt) WARPSMITH_MATH1(cbrt)
-        WARPSMITH_MATH1(sin) WARPSMITH_MATH1(cos) WARPSMITH_MATH1(tan) WARPSMITH_MATH1(asin)
-            WARPSMITH_MATH1(acos) WARPSMITH_MATH1(atan) WARPSMITH_MATH1(sinh) WARPSMITH_MATH1(cosh)
-                WARPSMITH_MATH1(tanh) WARPSMITH_MATH1(asinh) WARPSMITH_MATH1(acosh)
-                    WARPSMITH_MATH1(atanh) WARPSMITH_MATH1(erf) WARPSMITH_MATH1(erfc)
-                        WARPSMITH_MATH1(tgamma) WARPSMITH_MATH1(lgamma) WARPSMITH_MATH1(floor)
-                            WARPSMITH_MATH1(ceil) WARPSMITH_MATH1(trunc) WARPSMITH_MATH1(round)
-                                WARPSMITH_MATH1(rint) WARPSMITH_MATH1(nearbyint)
-                                    WARPSMITH_MATH1(fabs) WARPSMITH_MATH1(logb)
-// Inline, for libm's are calls: a NaN loses against a number.
-#define WARPSMITH_LESSER_GREATER(type, suffix)                 \
-  extern "C" inline __attribute__((gnu_inline, always_inline)) \
-  type fmax##suffix(type a, type b) noexcept {                 \
-    return a > b || b != b ? a : b;                            \
-  }                                                            \
-  extern "C" inline __attribute__((gnu_inline, always_inline)) \
-  type fmin##suffix(type a, type b) noexcept {                 \
-    return a < b || b != b ? a : b;                            \
+WARPSMITH_MATH1(exp2)
+WARPSMITH_MATH1(expm1) WARPSMITH_MATH1(log) WARPSMITH_MATH1(log2) WARPSMITH_MATH1(log10)
+    WARPSMITH_MATH1(log1p) WARPSMITH_MATH1(sqrt) WARPSMITH_MATH1(cbrt) WARPSMITH_MATH1(sin)
+        WARPSMITH_MATH1(cos) WARPSMITH_MATH1(tan) WARPSMITH_MATH1(asin) WARPSMITH_MATH1(acos)
+            WARPSMITH_MATH1(atan) WARPSMITH_MATH1(sinh) WARPSMITH_MATH1(cosh) WARPSMITH_MATH1(tanh)
+                WARPSMITH_MATH1(asinh) WARPSMITH_MATH1(acosh) WARPSMITH_MATH1(atanh)
+                    WARPSMITH_MATH1(erf) WARPSMITH_MATH1(erfc) WARPSMITH_MATH1(tgamma)
+                        WARPSMITH_MATH1(lgamma) WARPSMITH_MATH1(floor) WARPSMITH_MATH1(ceil)
+                            WARPSMITH_MATH1(trunc) WARPSMITH_MATH1(round) WARPSMITH_MATH1(rint)
+                                WARPSMITH_MATH1(nearbyint) WARPSMITH_MATH1(fabs)
+                                    WARPSMITH_MATH1(logb)
+// Inline, for libm's are calls: a NaN loses against a number. The first comparison is one
+// instruction, without a branch; the second is always false where the operands are numbers.
+#define WARPSMITH_GREATER(type, name, compare)                                              \
+  extern "C" inline __attribute__((gnu_inline, always_inline)) type name(type a,            \
+                                                                         type b) noexcept { \
+    const type chosen = a compare b ? a : b;                                                \
+    return __builtin_expect(b != b, 0) ? a : chosen;                                        \
   }
-                                        WARPSMITH_MATH2(fmax) WARPSMITH_MATH2(fmin)
-                                            WARPSMITH_LESSER_GREATER(float, f)
-                                                WARPSMITH_LESSER_GREATER(double, )
+                                        WARPSMITH_GREATER(float, fmaxf,
+                                                          >) WARPSMITH_GREATER(float, fminf, <)
+                                            WARPSMITH_GREATER(double, fmax, >)
+                                                WARPSMITH_GREATER(double, fmin, <)
                                                     WARPSMITH_MATH2(fmod) WARPSMITH_MATH2(atan2)
                                                         WARPSMITH_MATH2(hypot)
                                                             WARPSMITH_MATH2(copysign)
@@ -128,14 +128,16 @@ template <typename A, typename B,
 constexpr std::common_type_t<A, B> max(A a, B b) {
   using T = std::common_type_t<A, B>;
   const T x = static_cast<T>(a), y = static_cast<T>(b);
-  return x > y || y != y ? x : y;
+  const T chosen = x > y ? x : y;
+  return y != y ? x : chosen;
 }
 template <typename A, typename B,
           typename = std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>>>
 constexpr std::common_type_t<A, B> min(A a, B b) {
   using T = std::common_type_t<A, B>;
   const T x = static_cast<T>(a), y = static_cast<T>(b);
-  return x < y || y != y ? x : y;
+  const T chosen = x < y ? x : y;
+  return y != y ? x : chosen;
 }
 inline unsigned int umin(unsigned int a, unsigned int b) { return a < b ? a : b; }
 inline unsigned int umax(unsigned int a, unsigned int b) { return a > b ? a : b; }
