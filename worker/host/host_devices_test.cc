@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "common/base/random.h"
+#include "worker/device/content_value.h"
 #include "worker/host/cpu_facts.h"
 #include "worker/host/test_lane.h"
 
@@ -83,6 +84,29 @@ TEST(HostOracleDevice, EveryDtypeTakesEveryKindOfContent) {
       }
       device.Release(buffer);
     }
+}
+
+TEST(HostOracleDevice, DrawsWhatTheSharedTextDraws) {
+  HostOracleDevice device;
+  for (const InitKind kind : {InitKind::kNormal, InitKind::kUniform, InitKind::kInteger,
+                              InitKind::kIndex, InitKind::kOneHot, InitKind::kMask}) {
+    Content content = Drawn(Dtype::kFloat64, 5000, kind);
+    content.last_dim = 10;
+    content.bound = 1000;
+    content.init.value = 0.25;
+    content.init.scale = 3;
+    content.init.low = -2;
+    content.init.high = 9;
+    const auto buffer = device.Allocate(40000, Access::kReadOnly, Placement::kAligned256).value();
+    ASSERT_TRUE(device.Fill(buffer, content));
+    const auto values = Values<double>(buffer);
+    const ContentNumbers numbers{content.seed, 3, 2,   static_cast<int>(kind), 0, 10, 1000, 3,
+                                 -2,           9, 0.25};
+    for (uint64_t i = 0; i < 5000; ++i) {
+      const double expected = ContentValue(numbers, i);
+      ASSERT_NEAR(values[i], expected, kind == InitKind::kNormal ? 1e-12 : 0) << "element " << i;
+    }
+  }
 }
 
 TEST(HostOracleDevice, BFloat16IsRoundedFromFloat32) {

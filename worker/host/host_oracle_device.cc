@@ -15,7 +15,7 @@
 
 #include "common/base/check.h"
 #include "common/base/unique_fd.h"
-#include "worker/device/content_value.h"
+#include "worker/host/content_fill.h"
 #include "worker/host/cpu_facts.h"
 
 namespace warpsmith {
@@ -41,69 +41,6 @@ uint32_t PoisonWordOf(uint32_t pattern) {
     return (choice % 2 == 0 ? 0x7FF0u : 0xFFF0u) | (1 + choice / 2 % 15);
   };
   return half(pattern % 30) << 16 | half(pattern / 30 % 30);
-}
-
-// float32 -> float16 or bfloat16, to nearest even.
-uint16_t ToHalf(float value) {
-  const auto word = std::bit_cast<uint32_t>(value);
-  const uint32_t sign = word >> 16 & 0x8000u;
-  uint32_t magnitude = word & 0x7fffffffu;
-  if (magnitude > 0x7f800000u) return 0x7fff;
-  if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // rounds past 65504
-  if (magnitude < 0x38800000u)  // subnormal: adding 0.5 aligns and rounds the bits
-    magnitude = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
-  else
-    magnitude = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13;
-  return static_cast<uint16_t>(sign | magnitude);
-}
-uint16_t ToBFloat16(float value) {
-  const auto word = std::bit_cast<uint32_t>(value);
-  if ((word & 0x7fffffffu) > 0x7f800000u) return 0x7fff;
-  return static_cast<uint16_t>((word + 0x7fffu + (word >> 16 & 1u)) >> 16);
-}
-
-template <typename T, typename Convert>
-void Draw(void* data, int64_t elements, const ContentNumbers& numbers, Convert convert) {
-  auto* out = static_cast<T*>(data);
-  for (int64_t i = 0; i < elements; ++i)
-    out[i] = convert(ContentValue(numbers, static_cast<uint64_t>(i)));
-}
-
-template <typename T>
-void DrawAs(void* data, int64_t elements, const ContentNumbers& numbers) {
-  Draw<T>(data, elements, numbers, [](double v) { return static_cast<T>(v); });
-}
-
-void DrawContent(void* data, const Content& content) {
-  const ContentNumbers numbers{content.seed,
-                               content.case_number,
-                               content.tensor_number,
-                               static_cast<int>(content.init.kind),
-                               0,
-                               content.last_dim,
-                               content.bound,
-                               content.init.scale,
-                               content.init.low,
-                               content.init.high,
-                               content.init.value};
-  const int64_t n = content.elements;
-  switch (content.dtype) {
-    case Dtype::kFloat64: return DrawAs<double>(data, n, numbers);
-    case Dtype::kFloat32: return DrawAs<float>(data, n, numbers);
-    case Dtype::kFloat16:
-      return Draw<uint16_t>(data, n, numbers,
-                            [](double v) { return ToHalf(static_cast<float>(v)); });
-    case Dtype::kBFloat16:
-      return Draw<uint16_t>(data, n, numbers,
-                            [](double v) { return ToBFloat16(static_cast<float>(v)); });
-    case Dtype::kInt64: return DrawAs<int64_t>(data, n, numbers);
-    case Dtype::kInt32: return DrawAs<int32_t>(data, n, numbers);
-    case Dtype::kInt16: return DrawAs<int16_t>(data, n, numbers);
-    case Dtype::kInt8: return DrawAs<int8_t>(data, n, numbers);
-    case Dtype::kUint8: return DrawAs<uint8_t>(data, n, numbers);
-    case Dtype::kBool:
-      return Draw<uint8_t>(data, n, numbers, [](double v) { return v != 0 ? 1 : 0; });
-  }
 }
 
 // The first byte of [begin, end) of the mapping that is not the pattern's.
@@ -181,7 +118,7 @@ Status HostOracleDevice::Fill(const OracleBuffer& buffer, const Content& content
   CHECK(content.elements >= 0 &&
             static_cast<uint64_t>(content.elements) * SizeOf(content.dtype) <= buffer.handle.size,
         "the content fits its buffer");
-  if (content.elements > 0) DrawContent(buffer.data, content);
+  if (content.elements > 0) FillContent(buffer.data, content);
   return {};
 }
 
