@@ -18,7 +18,7 @@ struct Algorithm {
   int group = 16;             // episodes on the same task
   int batch_episodes = 64;    // episodes a learner step
   int staleness = 4;          // steps that a trajectory may lag behind
-  double learning_rate = 3e-3;
+  double learning_rate = 1e-2;
   int epochs = 2;             // passes over a batch
   double clip_low = 0.2;
   double clip_high = 0.28;

@@ -5,6 +5,7 @@
 //
 // restricted to the allowed choices of the slot. The last term lets a later turn keep what was good
 // and change the rest. Head and keep start at zero, so the untrained policy is uniform.
+// A fiftieth of each slot's probability stays uniform for ever: no choice is lost for good.
 //
 // For libtorch sources only. Thread-compatible; computes on the CPU.
 #pragma once
