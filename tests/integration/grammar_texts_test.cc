@@ -6,6 +6,9 @@
 #include <functional>
 
 #include "common/base/random.h"
+#include "common/suite/plan_file.h"
+#include "common/suite/resolve.h"
+#include "common/suite/suite_file.h"
 #include "policy/grammar/families.h"
 #include "policy/grammar/random_policy.h"
 #include "policy/grammar/shipped_tasks.h"
@@ -167,6 +170,21 @@ Action Draw(const Task& task, DeviceKind kind, uint64_t seed) {
   return actions ? actions->at(0) : Action{};
 }
 
+// What a compiler would report of the kernel's parameters.
+KernelInfo Kernel(const LaunchSpec& launch, const Task& task) {
+  KernelInfo info{.name = launch.kernel, .symbol = launch.kernel};
+  for (const std::string& argument : launch.args) {
+    const auto named = [&](const auto& spec) { return spec.name == argument; };
+    const bool buffer = std::any_of(task.inputs.begin(), task.inputs.end(), named) ||
+                        std::any_of(task.outputs.begin(), task.outputs.end(), named);
+    const bool scalar = std::any_of(task.scalars.begin(), task.scalars.end(), named);
+    info.parameters.push_back(buffer   ? ParameterType::kPointer
+                              : scalar ? ParameterType::kFloat32
+                                       : ParameterType::kInt32);
+  }
+  return info;
+}
+
 // The outcome of a text on one case, and whether its output is right.
 Outcome Try(const Known& known, const std::string& text, int64_t rows, int64_t cols) {
   const Task& task = known.task;
@@ -241,6 +259,28 @@ TEST(GrammarTexts, ComputeWhatTheTaskAsksForOnTheHostDevice) {
     }
     EXPECT_GT(correct, 0) << known.task.id.value();
   }
+}
+
+// The suite as it ships, not a test's idea of it.
+TEST(GrammarTexts, FitEveryCaseOfTheStarterSuite) {
+  const auto suite = LoadSuite(WARPSMITH_SUITES "/starter.yaml");
+  ASSERT_TRUE(suite) << suite.error().message;
+  for (const Task& task : suite->tasks)
+    for (const DeviceKind kind : {DeviceKind::kHost, DeviceKind::kCuda}) {
+      const Action action = Draw(task, kind, 1);
+      const auto plan = ParsePlan(action.text);
+      ASSERT_TRUE(plan) << plan.error().message;
+      DeviceFacts device;
+      device.kind = kind;
+      for (const Case& one : task.cases(kind)) {
+        const auto resolved =
+            ResolvePlan(*plan, {Kernel(plan->launches[0], task)}, task, one.dims, device);
+        const auto* outcome = std::get_if<Outcome>(&resolved);
+        EXPECT_TRUE(!outcome || std::holds_alternative<ResourceError>(*outcome) ||
+                    Describe(*outcome).find("block") != std::string::npos)
+            << Describe(*outcome);
+      }
+    }
 }
 
 TEST(GrammarTexts, CompileForAGpu) {
