@@ -167,7 +167,8 @@ bool BlockIsVoid(double baseline_us, double free_median_us, double free_sigma_us
 bool CandidateLeads(Random& random) { return (random.Bits() & 1) != 0; }
 
 Validity JudgeValidity(const ValidityEvidence& evidence) {
-  const double limit = evidence.kind == DeviceKind::kHost ? 0.5 : 0.05;
+  const bool host = evidence.kind == DeviceKind::kHost;
+  const double limit = host ? 0.5 : 0.05, noise_limit = host ? 0.15 : 0.03;
   double slowest = 0, fastest = 0;
   bool unseen = evidence.clocks_mhz.empty();
   for (double clock : evidence.clocks_mhz) {
@@ -182,6 +183,7 @@ Validity JudgeValidity(const ValidityEvidence& evidence) {
   if (slowest > 0 && (fastest - slowest) / fastest > 0.03) return Validity::kThrottled;
   if (evidence.candidate_us.empty() || evidence.void_blocks > evidence.candidate_us.size())
     return Validity::kNoisy;
+  if (evidence.noise > noise_limit) return Validity::kNoisy;
   if (RelativeSpread(evidence.candidate_us) > limit || RelativeSpread(evidence.baseline_us) > limit)
     return Validity::kNoisy;
   return Validity::kValid;

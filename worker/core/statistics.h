@@ -65,12 +65,14 @@ struct ValidityEvidence {
   std::span<const double> candidate_us;  // blocks that count
   std::span<const double> baseline_us;
   size_t void_blocks = 0;
+  double noise = 0;                    // of AaNoise
   std::span<const double> clocks_mhz;  // seen while the candidate ran; zeros are unknown
   DeviceKind kind = DeviceKind::kHost;
   ClockMode mode = ClockMode::kObserved;
 };
 // Noisy: a role's robust spread is over 5 % (host 50 %: its cores are shared with the system), or
-// more blocks were void than counted. Throttled: the SM clock moved by over 3 % between blocks.
+// more blocks were void than counted, or the A/A noise is over 3 % (host 15 %), beyond which a tie
+// would hide almost anything. Throttled: the SM clock moved by over 3 % between blocks.
 // Clocks unverified: mode `locked` and nobody saw the clock.
 Validity JudgeValidity(const ValidityEvidence& evidence);
 

@@ -198,6 +198,9 @@ TEST(Validity, SaysWhatDisturbedTheMeasurement) {
   evidence.void_blocks = 11;
   EXPECT_EQ(JudgeValidity(evidence), Validity::kNoisy);
   evidence.void_blocks = 0;
+  evidence.noise = 0.04;
+  EXPECT_EQ(JudgeValidity(evidence), Validity::kNoisy);
+  evidence.noise = 0.02;
   evidence.clocks_mhz = falling;
   EXPECT_EQ(JudgeValidity(evidence), Validity::kThrottled);
   evidence.clocks_mhz = unseen;

@@ -281,9 +281,11 @@ Ending CaseTimer::CheckAgainstWallClock() {
 Measurement CaseTimer::Summary() const {
   const DeviceFacts& facts = bench_.device.facts();
   Measurement m{.timed_case = case_, .device_kind = kind_, .clock_mode = facts.clock_mode};
+  m.noise = AaNoise(baseline_us_, baseline_us_.size());
   m.validity = JudgeValidity({.candidate_us = candidate_us_,
                               .baseline_us = baseline_us_,
                               .void_blocks = void_blocks_,
+                              .noise = m.noise,
                               .clocks_mhz = clocks_,
                               .kind = kind_,
                               .mode = facts.clock_mode});
@@ -306,7 +308,6 @@ Measurement CaseTimer::Summary() const {
   m.speedup = std::exp(interval.middle);
   m.speedup_low = std::exp(interval.low);
   m.speedup_high = std::exp(interval.high);
-  m.noise = AaNoise(baseline_us_, baseline_us_.size());
   m.comparison = Compare(interval, WilcoxonSignedRank(log_ratios_), m.noise);
   m.below_floor = floor_us_ > 0 && m.candidate_us < floor_us_;
   return m;
