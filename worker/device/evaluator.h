@@ -26,8 +26,8 @@ class Evaluator {
   virtual std::vector<DeviceFacts> Devices() const = 0;
 
   // Judges one candidate. `done` is called exactly once, on a thread of the evaluator's, also when
-  // the evaluator is destroyed before (Infrastructure kWorkerLost). Orders overlap: one compiles while
-  // another runs; orders of one lane run in the order given. May be called from any thread.
+  // the evaluator is destroyed before (Infrastructure kWorkerLost). Orders overlap: one compiles
+  // while another runs; orders of one lane run in the order given. May be called from any thread.
   virtual void Submit(EvaluationOrder order, std::function<void(Evaluation)> done) = 0;
 };
 

@@ -28,7 +28,11 @@
 namespace warpsmith {
 namespace {
 
+constexpr unsigned kMemoryExec = 0x10;  // MFD_EXEC, from Linux 6.3 on; older ones always allow it
 constexpr Duration kStartLimit = std::chrono::seconds(10);
+// Exit statuses of a child that did not become the candidate.
+constexpr int kNoFilter = 125;
+constexpr int kNoExec = 127;
 constexpr int kDyingMs = 500;
 constexpr rlim_t kCpuSeconds = 120;
 constexpr rlim_t kDataBytes = rlim_t{4} << 30;
@@ -119,17 +123,25 @@ void Limit(int resource, rlim_t value) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
-    _exit(125);
+    _exit(kNoFilter);
   char name[] = "candidate";
   char* argv[] = {name, nullptr};
   char* envp[] = {nullptr};
   syscall(SYS_execveat, executable, "", argv, envp, AT_EMPTY_PATH);
-  _exit(127);
+  _exit(kNoExec);
+}
+
+std::string StartProblem(const CandidateDeath& death) {
+  if (death.fault.text[0] != '\0') return death.fault.text;
+  if (death.status == kNoFilter) return "the kernel refuses a system-call filter (seccomp)";
+  if (death.status == kNoExec) return "the kernel refuses to execute it (see vm.memfd_noexec)";
+  return fmt::format("exit status {}, signal {}", death.status, death.signal);
 }
 
 Result<UniqueFd> MakeMemory(const char* name, unsigned flags, size_t bytes) {
   UniqueFd fd(memfd_create(name, flags));
-  if (fd.get() < 0 || ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0)
+  if (!fd.valid() && errno == EINVAL) fd = UniqueFd(memfd_create(name, flags & ~kMemoryExec));
+  if (!fd.valid() || ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0)
     return Fail(ErrorCode::kExhausted,
                 fmt::format("memory for {}: {}", name, std::strerror(errno)));
   return fd;
@@ -139,7 +151,8 @@ Result<UniqueFd> MakeMemory(const char* name, unsigned flags, size_t bytes) {
 
 Result<std::unique_ptr<CandidateProcess>> CandidateProcess::Start(std::string_view executable,
                                                                   const host::Program& program) {
-  ASSIGN_OR_RETURN(UniqueFd image, MakeMemory("candidate", MFD_CLOEXEC, executable.size()));
+  ASSIGN_OR_RETURN(UniqueFd image,
+                   MakeMemory("candidate", MFD_CLOEXEC | kMemoryExec, executable.size()));
   for (size_t done = 0; done < executable.size();) {
     const ssize_t wrote = pwrite(image.get(), executable.data() + done, executable.size() - done,
                                  static_cast<off_t>(done));
@@ -171,10 +184,8 @@ Result<std::unique_ptr<CandidateProcess>> CandidateProcess::Start(std::string_vi
 
   const auto answer = process->Receive(kStartLimit);
   if (!answer)
-    return Fail(
-        ErrorCode::kUnavailable,
-        fmt::format("the candidate's process did not start (signal {}{}{})", process->death_.signal,
-                    process->death_.fault.text[0] != '\0' ? ": " : "", process->death_.fault.text));
+    return Fail(ErrorCode::kUnavailable, fmt::format("the candidate's process did not start: {}",
+                                                     StartProblem(process->death_)));
   if (answer->ok == 0) return Fail(ErrorCode::kUnavailable, answer->text);
   return process;
 }
@@ -245,6 +256,7 @@ void CandidateProcess::Reap(bool at_once) {
   }
   pid_ = -1;
   death_.timed_out = at_once;
+  death_.status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
   death_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   death_.fault = control_->fault;
   death_.fault.text[sizeof(death_.fault.text) - 1] = '\0';

@@ -21,6 +21,7 @@ namespace warpsmith {
 struct CandidateDeath {
   host::Fault fault;       // kNone: it left no report
   int signal = 0;          // that ended it, or 0
+  int status = 0;          // its exit status otherwise
   bool timed_out = false;  // killed here, at the limit
 };
 

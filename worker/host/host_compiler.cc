@@ -75,6 +75,7 @@ constexpr std::array kCompilerFlags = {"-std=c++17",
                                        "-Wno-unused-but-set-variable",
                                        "-Wno-unused-local-typedefs",
                                        "-Wno-attributes",
+                                       "-Wno-sign-compare",
                                        "-Wno-ignored-attributes"};
 
 // What an object may refer to beside the runtime: libm, and what g++ calls of its own accord. The
