@@ -161,7 +161,7 @@ __global__ void k(const float* x, float* y, int n) {
 
 TEST(HostFaults, AnEndlessLoopIsKilledAtTheLimit) {
   auto lane = Hundred();
-  lane.RunLimit(std::chrono::milliseconds(300));
+  lane.RunLimit(std::chrono::seconds(1));
   const auto start = std::chrono::steady_clock::now();
   const Outcome outcome = RunBody(lane, "volatile int go = 1; while (go) {}");
   EXPECT_TRUE(std::holds_alternative<Timeout>(outcome)) << Describe(outcome);
