@@ -146,7 +146,7 @@ TEST(ContentValue, EachKindStaysInItsRange) {
   ContentNumbers n{
       .seed = 9, .last_dim = 5, .bound = 11, .scale = 2, .low = -2, .high = 3, .value = 0.25};
   double sum = 0, squares = 0;
-  int ones = 0, hot = 0;
+  int ones = 0, hot = 0, highest = 0;
   constexpr int kDraws = 20'000;
   for (int i = 0; i < kDraws; ++i) {
     const auto draw = [&](InitKind kind) {
@@ -161,7 +161,8 @@ TEST(ContentValue, EachKindStaysInItsRange) {
     const double whole = draw(InitKind::kInteger);
     EXPECT_EQ(whole, std::floor(whole));
     EXPECT_GE(whole, -2);
-    EXPECT_LT(whole, 3);
+    EXPECT_LE(whole, 3);
+    highest += whole == 3;
     EXPECT_GE(draw(InitKind::kIndex), 0);
     EXPECT_LT(draw(InitKind::kIndex), 11);
     ones += draw(InitKind::kMask) == 1;
@@ -171,6 +172,7 @@ TEST(ContentValue, EachKindStaysInItsRange) {
   EXPECT_NEAR(sum / kDraws, 0, 0.06);
   EXPECT_NEAR(std::sqrt(squares / kDraws), 2, 0.06);
   EXPECT_NEAR(ones / double{kDraws}, 0.25, 0.02);
+  EXPECT_NEAR(highest / double{kDraws}, 1 / 6.0, 0.02) << "both ends are drawn";
   EXPECT_EQ(hot, kDraws / 5);  // exactly one in each row of five
 }
 

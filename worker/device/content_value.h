@@ -8,7 +8,7 @@
 //   u0 = (word 0 + 1/2) / 2^32 in (0, 1)     u1 = word 1 / 2^32 in [0, 1)
 //   normal    scale * sqrt(-2 ln u0) * cos(2 pi u1)   (Box and Muller, 1958)
 //   uniform   low + (high - low) * word 0 / 2^32
-//   integer   low + floor(word 0 * (high - low) / 2^32)
+//   integer   low + floor(word 0 * (high - low + 1) / 2^32)
 //   index     floor(word 0 * bound / 2^32)
 //   one_hot   1 where the column is floor(w * last_dim / 2^32), w = word 0 of block (row)
 //   mask      1 where word 0 / 2^32 < value
@@ -81,8 +81,8 @@ WARPSMITH_CONTENT double ContentValue(const ContentNumbers& c, unsigned long lon
     case 1:  // uniform
       return c.low + (c.high - c.low) * u;
     case 2:  // integer
-      return c.low +
-             static_cast<double>(ScaleWord(words.word0, static_cast<long long>(c.high - c.low)));
+      return c.low + static_cast<double>(ScaleWord(
+                         words.word0, static_cast<long long>(c.high - c.low) + 1));
     case 3:  // index
       return static_cast<double>(ScaleWord(words.word0, c.bound));
     case 4:  // one_hot

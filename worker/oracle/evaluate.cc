@@ -66,7 +66,10 @@ Outcome Judge::Run(const EvaluateRequest& request, std::vector<StageTime>& stage
                           std::string("compiled for device ") +
                               ToString(request.compiled.device_kind) + ", this one is " +
                               ToString(device_.facts().kind)};
-  auto known = Know(request.task);
+  auto known = [&] {
+    const StageClock clock(stages, Stage::kAdmit);
+    return Know(request.task);
+  }();
   if (!known) return InfrastructureFrom(known.error());
   const EvaluationSteps steps = PlanEvaluation(request.task, device_.facts().kind, request.depth);
   if (steps.fresh_process) runner_.Discard("a confirmation takes a fresh process");
