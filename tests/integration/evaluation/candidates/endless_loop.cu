@@ -6,8 +6,8 @@ launches:
     args: x, y, rows, cols
 */
 __global__ void softmax(const float* x, float* y, int rows, int cols) {
-  volatile int turning = 1;
-  while (turning) {
+  // Through memory, so that no compiler may assume that the loop ends.
+  volatile float* never = y;
+  while (never[0] != 1234567.0f) {
   }
-  y[0] = x[0];
 }
