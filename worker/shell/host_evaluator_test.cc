@@ -8,6 +8,7 @@
 
 #include "common/runtime/files.h"
 #include "common/suite/suite_file.h"
+#include "worker/shell/compiler_pool.h"
 #include "worker/shell/process_evaluator.h"
 #include "worker/shell/testing/proc.h"
 
@@ -152,6 +153,62 @@ TEST(HostEvaluatorEnd, LeavesNoProcess) {
   }
   for (int pid : pids) EXPECT_TRUE(LookAt(pid).ended()) << pid;
 }
+
+// ---- compile bombs, in the real compiler
+
+std::string MacroBomb() {
+  std::string text = "#define A0 1+\n";
+  for (int i = 1; i < 30; ++i) {
+    std::string below = "A" + std::to_string(i - 1);
+    text += "#define A" + std::to_string(i) + " " + below + " " + below + "\n";
+  }
+  return text + "__device__ int big = A29 0;\n";
+}
+std::string TemplateBomb() {
+  return "template <int D, long I> struct T { static constexpr long v ="
+         " T<D - 1, 2 * I>::v + T<D - 1, 2 * I + 1>::v; };\n"
+         "template <long I> struct T<0, I> { static constexpr long v = I; };\n"
+         "__device__ long big = T<22, 1>::v;\n";
+}
+
+class CompileBombs : public ::testing::TestWithParam<DeviceKind> {};
+
+TEST_P(CompileBombs, EndInTheirLimitsAndLeaveTheCompilerFree) {
+  EvaluationLimits limits;
+  limits.compile = 3s;
+  auto pool = CompilerPool::Start({.program = ChildPrograms::Installed().compiler,
+                                   .limits = limits});
+  ASSERT_TRUE(pool) << pool.error().message;
+  auto compile = [&](const std::string& more) {
+    std::string text =
+        "/* warpsmith\nlaunches:\n  - {kernel: k, grid: \"1\", block: \"32\", args: []}\n*/\n" +
+        more + "__global__ void k() {}\n";
+    auto promise = std::make_shared<std::promise<CompileDone>>();
+    (*pool)->Submit({.text = text,
+                     .device_kind = GetParam(),
+                     .architecture = GetParam() == DeviceKind::kCuda ? "sm_90a" : "x86_64"},
+                    [promise](CompileDone done) { promise->set_value(std::move(done)); });
+    return promise->get_future().get();
+  };
+  auto patient = [&] {  // the machine may be busy: a plain text is tried more than once
+    for (int i = 0; i < 5; ++i) {
+      CompileDone done = compile("// try " + std::to_string(i) + "\n");
+      if (!std::holds_alternative<Outcome>(done.result)) return true;
+    }
+    return false;
+  };
+  for (const std::string& bomb : {MacroBomb(), TemplateBomb()}) {
+    CompileDone done = compile(bomb);
+    const auto* outcome = std::get_if<Outcome>(&done.result);
+    ASSERT_TRUE(outcome) << "it compiled";
+    EXPECT_TRUE(IsRewarded(*outcome)) << Describe(*outcome);
+    EXPECT_TRUE(patient());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, CompileBombs,
+                         ::testing::Values(DeviceKind::kCuda, DeviceKind::kHost),
+                         [](const auto& device) { return std::string(ToString(device.param)); });
 
 }  // namespace
 }  // namespace warpsmith

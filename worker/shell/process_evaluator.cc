@@ -9,6 +9,7 @@
 #include "common/runtime/install.h"
 #include "common/runtime/log.h"
 #include "common/runtime/sha256.h"
+#include "worker/shell/compiled.h"
 #include "worker/shell/compiler_pool.h"
 #include "worker/shell/cores.h"
 #include "worker/shell/lane.h"
@@ -155,7 +156,8 @@ void ProcessEvaluator::Submit(EvaluationOrder order, std::function<void(Evaluati
                        .architecture = device.architecture,
                        .versions = device.toolkit + "/" + device.driver,
                        .fresh = order.depth == Depth::kConfirm};
-  auto compiled = [lane, record = std::move(record), task = std::move(order.task),
+  const size_t log_bytes = impl_->options.limits.log_bytes;
+  auto compiled = [lane, log_bytes, record = std::move(record), task = std::move(order.task),
                    done = std::move(done)](CompileDone result) mutable {
     record.stages.push_back({Stage::kCompile, result.ms});
     if (auto* outcome = std::get_if<Outcome>(&result.result)) {
@@ -170,12 +172,12 @@ void ProcessEvaluator::Submit(EvaluationOrder order, std::function<void(Evaluati
     lane->Submit({.task = std::move(task),
                   .compiled = std::move(candidate),
                   .depth = depth,
-                  .done = [record = std::move(record), done = std::move(done)](
+                  .done = [log_bytes, record = std::move(record), done = std::move(done)](
                               EvaluateReply reply) mutable {
                     record.outcome = std::move(reply.outcome);
                     record.stages.insert(record.stages.end(), reply.stages.begin(),
                                          reply.stages.end());
-                    record.log += reply.log;
+                    record.log = CutLog(record.log + reply.log, log_bytes);
                     done(std::move(record));
                   }});
   };

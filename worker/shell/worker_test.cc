@@ -143,6 +143,18 @@ TEST_F(WorkerProcess, SaysWhatIsWrongWithItsConfiguration) {
   EXPECT_NE(Log().find("devise"), std::string::npos) << "all problems at once";
 }
 
+TEST_F(WorkerProcess, SharesItsFolderWithNoOtherWorker) {
+  StartWorker();
+  ASSERT_TRUE(Await<RegisterWorker>()) << Log();
+  Subprocess first = std::move(worker_);
+  StartWorker();
+  auto exit = worker_.Wait(kPatience);
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->status, 5);
+  EXPECT_NE(Log().find("its own --directory"), std::string::npos) << Log();
+  EXPECT_TRUE(first.running());
+}
+
 TEST_F(WorkerProcess, EndsWhenItIsRefused) {
   StartWorker();
   ASSERT_TRUE(Await<RegisterWorker>());
