@@ -2,12 +2,16 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "common/runtime/log.h"
 #include "tools/warpsmith/arguments.h"
 
 int main(int argc, char** argv) {
   using namespace warpsmith;
+  // What a command has to say it prints itself; the servers that `up` starts log into files.
+  if (argc < 2 || std::strcmp(argv[1], "up") != 0) ::setenv("WARPSMITH_LOG", "warn", 0);
   InitLog("warpsmith");
   const auto parsed = ParseArguments(argc, argv);
   if (const int* status = std::get_if<int>(&parsed)) return *status;

@@ -26,8 +26,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Duration kCoordinatorStart = std::chrono::seconds(60);
-constexpr Duration kWorkerGrace = std::chrono::seconds(15);  // it finishes an evaluation
-constexpr size_t kMaxSocketPath = 100;                       // of 107 bytes in sockaddr_un
+constexpr std::chrono::seconds kDrain{5};  // a worker may finish what it evaluates at the end
+constexpr Duration kPeerGrace = kDrain + std::chrono::seconds(10);
+constexpr size_t kMaxSocketPath = 100;  // of 107 bytes in sockaddr_un
 constexpr const char* kCurrent = "runs/current";
 
 class House {
@@ -119,7 +120,8 @@ class House {
 
   SubprocessOptions WorkerOptions(const std::string& name) const {
     auto options = WithLog(name, {worker_program_, "--coordinator", address_, "--device",
-                                  options_.device, "--directory", (directory_ / name).string()});
+                                  options_.device, "--directory", (directory_ / name).string(),
+                                  "--drain-grace-s", std::to_string(kDrain.count())});
     if (options_.capacity > 0) {
       options.argv.push_back("--capacity");
       options.argv.push_back(std::to_string(options_.capacity));
@@ -165,10 +167,10 @@ class House {
     if (address_.empty()) return {};  // stopped before it came so far
     for (int i = 0; i < options_.workers; ++i) {
       const std::string name = fmt::format("worker-{}", i);
-      peers_.push_back(Keep(name, [this, name] { return WorkerOptions(name); }, kWorkerGrace));
+      peers_.push_back(Keep(name, [this, name] { return WorkerOptions(name); }, kPeerGrace));
     }
     if (!learner_program_.empty())
-      peers_.push_back(Keep("learner", [this] { return LearnerOptions(); }, kWorkerGrace));
+      peers_.push_back(Keep("learner", [this] { return LearnerOptions(); }, kPeerGrace));
     RETURN_IF_ERROR(WriteFileAtomically(directory_ / "address", address_ + "\n"));
     PointCurrentHere();
     fmt::print(
