@@ -16,11 +16,16 @@ struct DtypeRow {
 };
 
 constexpr std::array<DtypeRow, 10> kDtypes{{
-    {Dtype::kFloat64, "float64", 8, true}, {Dtype::kFloat32, "float32", 4, true},
-    {Dtype::kFloat16, "float16", 2, true}, {Dtype::kBFloat16, "bfloat16", 2, true},
-    {Dtype::kInt64, "int64", 8, false},    {Dtype::kInt32, "int32", 4, false},
-    {Dtype::kInt16, "int16", 2, false},    {Dtype::kInt8, "int8", 1, false},
-    {Dtype::kUint8, "uint8", 1, false},    {Dtype::kBool, "bool", 1, false},
+    {Dtype::kFloat64, "float64", 8, true},
+    {Dtype::kFloat32, "float32", 4, true},
+    {Dtype::kFloat16, "float16", 2, true},
+    {Dtype::kBFloat16, "bfloat16", 2, true},
+    {Dtype::kInt64, "int64", 8, false},
+    {Dtype::kInt32, "int32", 4, false},
+    {Dtype::kInt16, "int16", 2, false},
+    {Dtype::kInt8, "int8", 1, false},
+    {Dtype::kUint8, "uint8", 1, false},
+    {Dtype::kBool, "bool", 1, false},
 }};
 
 const DtypeRow& Row(Dtype dtype) {
@@ -29,8 +34,10 @@ const DtypeRow& Row(Dtype dtype) {
   return kDtypes[index];
 }
 
-constexpr std::array<std::pair<DeviceKind, const char*>, 3> kDeviceKinds{{
-    {DeviceKind::kCuda, "cuda"}, {DeviceKind::kHost, "host"}, {DeviceKind::kSimulated, "simulated"}}};
+constexpr std::array<std::pair<DeviceKind, const char*>, 3> kDeviceKinds{
+    {{DeviceKind::kCuda, "cuda"},
+     {DeviceKind::kHost, "host"},
+     {DeviceKind::kSimulated, "simulated"}}};
 
 }  // namespace
 

@@ -18,14 +18,12 @@ const char* Word(Enum value, const std::array<const char*, N>& words) {
 
 }  // namespace
 
-const char* ToString(CaseRole role) {
-  return Word(role, std::array{"train", "holdout", "edge"});
-}
+const char* ToString(CaseRole role) { return Word(role, std::array{"train", "holdout", "edge"}); }
 
 const char* ToString(ParameterType type) {
   return Word(type, std::array{"pointer", "int8", "uint8", "int16", "uint16", "int32", "uint32",
-                               "int64", "uint64", "float32", "float64", "float16", "bfloat16", "bool",
-                               "unsupported"});
+                               "int64", "uint64", "float32", "float64", "float16", "bfloat16",
+                               "bool", "unsupported"});
 }
 
 size_t SizeOf(ParameterType type) {
@@ -42,8 +40,8 @@ const char* ToString(Comparison comparison) {
 }
 
 const char* ToString(Stage stage) {
-  return Word(stage, std::array{"admit", "compile", "load", "verify", "screen", "measure", "confirm",
-                                "profile"});
+  return Word(stage, std::array{"admit", "compile", "load", "verify", "screen", "measure",
+                                "confirm", "profile"});
 }
 
 const char* ToString(ViolationKind kind) {

@@ -27,13 +27,14 @@ double Milestone(const Outcome& outcome) {
   return has_other && beats(false) ? 3 : 2;
 }
 
-// How far a candidate came that is not correct: later stages are worth more, so that a policy that has
-// never been correct still feels a slope.
+// How far a candidate came that is not correct: later stages are worth more, so that a policy that
+// has never been correct still feels a slope.
 double Partial(const Outcome& outcome) {
   if (std::holds_alternative<Rejected>(outcome) || std::holds_alternative<Violation>(outcome))
     return -1;
   if (std::holds_alternative<CompileError>(outcome)) return -0.9;
-  if (std::holds_alternative<ResourceError>(outcome) || std::holds_alternative<LaunchError>(outcome))
+  if (std::holds_alternative<ResourceError>(outcome) ||
+      std::holds_alternative<LaunchError>(outcome))
     return -0.8;
   if (std::holds_alternative<DeviceFault>(outcome) || std::holds_alternative<Timeout>(outcome))
     return -0.7;

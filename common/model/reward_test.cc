@@ -33,9 +33,16 @@ TEST(Reward, MilestonesFollowCudaAgent) {
 }
 
 TEST(Reward, HybridOrdersFailuresByHowFarTheyCame) {
-  const Outcome ladder[] = {Rejected{}, CompileError{}, ResourceError{}, DeviceFault{}, WrongOutput{},
-                            CorrectAt(0.1, Comparison::kSlower), CorrectAt(0.7, Comparison::kSlower), CorrectAt(1, Comparison::kTie),
-                            CorrectAt(2, Comparison::kFaster), CorrectAt(4, Comparison::kFaster)};
+  const Outcome ladder[] = {Rejected{},
+                            CompileError{},
+                            ResourceError{},
+                            DeviceFault{},
+                            WrongOutput{},
+                            CorrectAt(0.1, Comparison::kSlower),
+                            CorrectAt(0.7, Comparison::kSlower),
+                            CorrectAt(1, Comparison::kTie),
+                            CorrectAt(2, Comparison::kFaster),
+                            CorrectAt(4, Comparison::kFaster)};
   for (size_t i = 1; i < std::size(ladder); ++i)
     EXPECT_LT(Reward(RewardKind::kHybrid, ladder[i - 1]), Reward(RewardKind::kHybrid, ladder[i]))
         << OutcomeLabel(ladder[i]);
@@ -44,8 +51,13 @@ TEST(Reward, HybridOrdersFailuresByHowFarTheyCame) {
 }
 
 TEST(Outcome, DescribesItselfInOneLine) {
-  WrongOutputReport report{.output = "y", .reason = "value", .wrong_elements = 3, .elements = 12,
-                           .first_index = {2, 1}, .expected = 0.5, .got = -0.5,
+  WrongOutputReport report{.output = "y",
+                           .reason = "value",
+                           .wrong_elements = 3,
+                           .elements = 12,
+                           .first_index = {2, 1},
+                           .expected = 0.5,
+                           .got = -0.5,
                            .pattern = "last row"};
   EXPECT_EQ(Describe(WrongOutput{report}),
             "wrong_output: 3 of 12 elements of y are wrong (value); first at [2, 1]: expected 0.5, "

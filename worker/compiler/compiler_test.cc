@@ -68,10 +68,12 @@ TEST_P(CompilerChild, CompilesInsideItsSandbox) {
     const auto* compiled = std::get_if<CompiledCandidate>(&reply.result);
     ASSERT_TRUE(compiled) << Log(reply);
     ASSERT_EQ(compiled->kernels.size(), 1u);
-    EXPECT_EQ(compiled->kernels[0].parameters,
-              (std::vector{ParameterType::kPointer, ParameterType::kPointer,
-                           ParameterType::kInt32}));
-    EXPECT_TRUE(compiled->binary.starts_with("\x7f" "ELF"));
+    EXPECT_EQ(
+        compiled->kernels[0].parameters,
+        (std::vector{ParameterType::kPointer, ParameterType::kPointer, ParameterType::kInt32}));
+    EXPECT_TRUE(
+        compiled->binary.starts_with("\x7f"
+                                     "ELF"));
   }
   EXPECT_TRUE(std::filesystem::is_empty(temp_.path())) << "nothing stays from request to request";
 }
@@ -122,7 +124,8 @@ TEST_P(CudaCompilerChild, UsesTheToolkitThatItsEnvironmentNamedBeforeItWasErased
 
 INSTANTIATE_TEST_SUITE_P(Devices, CudaCompilerChild, ::testing::Values(DeviceKind::kCuda));
 
-INSTANTIATE_TEST_SUITE_P(Devices, CompilerChild, ::testing::Values(DeviceKind::kCuda, DeviceKind::kHost),
+INSTANTIATE_TEST_SUITE_P(Devices, CompilerChild,
+                         ::testing::Values(DeviceKind::kCuda, DeviceKind::kHost),
                          [](const auto& device) { return std::string(ToString(device.param)); });
 
 }  // namespace
