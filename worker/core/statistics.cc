@@ -236,7 +236,7 @@ StopReason HalfWidthCriterion::Decide(const StoppingState& state) {
   // Void blocks count here, so that a disturbed machine cannot hold a measurement for ever.
   if (state.blocks_run >= options_.max_blocks) return StopReason::kMaxBlocks;
   // A slow machine gets the time that the least number of blocks takes, within reason.
-  const Duration budget = options_.budget * (n < options_.min_blocks ? 8 : 1);
+  const Duration budget = options_.budget * (n < options_.min_blocks ? 4 : 1);
   if (state.spent >= budget) return StopReason::kBudget;
   return StopReason::kGoOn;
 }

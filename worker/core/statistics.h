@@ -112,7 +112,7 @@ struct StoppingOptions {
   double target_half_width = 0.02;  // of the median log ratio
   size_t min_blocks = 6;
   size_t max_blocks = 24;
-  Duration budget = std::chrono::seconds(1);  // once min_blocks count; eight times it before
+  Duration budget = std::chrono::seconds(1);  // once min_blocks count; four times it before
 };
 
 // Looks at min, 2 min, 4 min ... blocks only, and shares 5 % among these looks (Bonferroni).

@@ -160,9 +160,9 @@ TEST(Stopping, NeverReachesTheGoalAndStillEnds) {  // case B6
 TEST(Stopping, ASlowMachineGetsTimeForTheLeastBlocksAndNoMore) {
   HalfWidthCriterion criterion({.min_blocks = 6, .max_blocks = 40, .budget = milliseconds(10)}, 1);
   const std::vector<double> five(5, 0.1), six{0, 1, 2, 3, 4, 5};
-  EXPECT_EQ(criterion.Decide({five, 5, milliseconds(50)}), StopReason::kGoOn);
-  EXPECT_EQ(criterion.Decide({five, 5, milliseconds(80)}), StopReason::kBudget);
-  EXPECT_EQ(criterion.Decide({six, 6, milliseconds(50)}), StopReason::kBudget);
+  EXPECT_EQ(criterion.Decide({five, 5, milliseconds(30)}), StopReason::kGoOn);
+  EXPECT_EQ(criterion.Decide({five, 5, milliseconds(40)}), StopReason::kBudget);
+  EXPECT_EQ(criterion.Decide({six, 6, milliseconds(30)}), StopReason::kBudget);
 }
 
 TEST(Stopping, VoidBlocksCannotHoldAMeasurementForEver) {
