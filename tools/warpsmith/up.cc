@@ -171,8 +171,9 @@ class House {
     }
     if (!learner_program_.empty())
       peers_.push_back(Keep("learner", [this] { return LearnerOptions(); }, kPeerGrace));
-    RETURN_IF_ERROR(WriteFileAtomically(directory_ / "address", address_ + "\n"));
     PointCurrentHere();
+    // Last: whoever waits for this file may use everything else.
+    RETURN_IF_ERROR(WriteFileAtomically(directory_ / "address", address_ + "\n"));
     fmt::print(
         "warpsmith is up at {} (device {}, {} worker{}); logs in {}\n"
         "Ctrl-C ends it; other commands find it by WARPSMITH_COORDINATOR or {}/address\n",

@@ -4,6 +4,7 @@ are killed in the middle of it; the other commands tell the same; Ctrl-C leaves 
 
     up_test.py WARPSMITH SUITE
 """
+import json
 import os
 import pathlib
 import signal
@@ -65,6 +66,12 @@ def test(folder):
         second = warpsmith(folder, "up", "--directory", "runs/house", expect=5)
         assert "another `warpsmith up` runs" in second, second
 
+        address = (folder / "runs/house/address").read_text().strip()
+        starter = str(pathlib.Path(SUITE).parent / "starter" / "softmax_rows.cu")
+        record = json.loads(warpsmith(folder, "eval", SUITE, "softmax_rows", starter, "--json",
+                                      "--coordinator", address))
+        assert (record["outcome"], record["device"]["kind"]) == ("correct", "simulated"), record
+
         (folder / "random.yaml").write_text(
             f"run: random\nsuites: ['{SUITE}']\npolicy: {{kind: random}}\n"
             "algorithm: {turns: 2, group: 2, batch_episodes: 4}\nbudget: {evaluations: 400}\n"
@@ -77,6 +84,11 @@ def test(folder):
             os.kill(victim, signal.SIGKILL)
             await_(f"a new {name}", lambda: [c for c in children(house.pid)
                                              if name in command_of(c) and c != victim])
+        run.send_signal(signal.SIGINT)
+        out, _ = run.communicate(timeout=DEADLINE)
+        assert run.returncode == 0 and "warpsmith run --follow 1" in out, out
+        run = subprocess.Popen([WARPSMITH, "run", "--follow", "1"], cwd=folder, stdout=subprocess.PIPE,
+                               text=True)
         out, _ = run.communicate(timeout=DEADLINE)
         assert run.returncode == 0, out
         assert "run 1 (random, policy random, device simulated): complete" in out, out
