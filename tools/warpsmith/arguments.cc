@@ -69,7 +69,9 @@ void AddJudging(CLI::App* app, Action* action) {
 
 void AddServing(CLI::App* app, Action* action) {
   auto up = Add<UpOptions>(app, action, "up",
-                           "start everything on this machine, and keep it alive until Ctrl-C",
+                           "start everything on this machine, and keep it alive until Ctrl-C;\n"
+                           "settings of each process: DIRECTORY/{coordinator,worker,learner}.toml, where "
+                           "they are\n(warpsmith-worker --help names them)",
                            "warpsmith up --directory runs/mine --device host", RunUp);
   auto& o = *up.options;
   up.app
@@ -106,6 +108,7 @@ void AddRuns(CLI::App* app, Action* action) {
   auto status = Add<StatusOptions>(app, action, "status", "runs, workers and servers; or one run",
                                    "warpsmith status\n  warpsmith status 3", RunStatusCommand);
   status.app->add_option("run", status.options->run, "number of a run");
+  status.app->add_flag("--json", status.options->json, "one line of JSON, for scripts");
   AddCoordinator(status.app, &status.options->coordinator);
 
   auto best = Add<BestOptions>(app, action, "best", "the best kernels of a run",

@@ -62,6 +62,7 @@ Result<int> RunCancel(const CancelOptions& options);
 
 struct StatusOptions {
   std::optional<uint64_t> run;
+  bool json = false;
   std::string coordinator;
 };
 Result<int> RunStatusCommand(const StatusOptions& options);

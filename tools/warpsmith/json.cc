@@ -79,27 +79,67 @@ Json ToJson(const Evaluation& evaluation) {
           {"depth", ToString(evaluation.depth)}};
 }
 
-Json StatusJson(const RunStatus& s) {
+Json ToJson(const RunStatus& s) {
   return {{"run", s.run.value()},
           {"name", s.name},
           {"policy", s.policy},
           {"state", ToString(s.state)},
           {"device", s.device},
           {"budget_evaluations", s.budget_evaluations},
+          {"admitted_evaluations", s.admitted_evaluations},
           {"finished_evaluations", s.finished_evaluations},
           {"correct_evaluations", s.correct_evaluations},
           {"infrastructure_evaluations", s.infrastructure_evaluations},
+          {"trajectories_accepted", s.trajectories_accepted},
+          {"trajectories_consumed", s.trajectories_consumed},
           {"trajectories_trained", s.trajectories_trained},
           {"trajectories_stale", s.trajectories_stale},
+          {"jobs_queued", s.jobs_queued},
+          {"jobs_leased", s.jobs_leased},
           {"version", ToString(s.version)},
           {"best_speedup", s.best_speedup},
+          {"best_task", s.best_task.value()},
           {"started_at_ms", s.started_at_ms},
-          {"ended_at_ms", s.ended_at_ms}};
+          {"ended_at_ms", s.ended_at_ms},
+          {"problem", s.problem}};
+}
+
+Json ToJson(const WorkerStatus& w) {
+  Json devices = Json::array();
+  for (const auto& device : w.devices) devices.push_back(DeviceJson(device));
+  return {{"id", w.id},
+          {"name", w.name},
+          {"state", w.state},
+          {"devices", std::move(devices)},
+          {"jobs_leased", w.jobs_leased},
+          {"results", w.results},
+          {"silent_s", w.silent_s}};
 }
 
 }  // namespace
 
 std::string EvaluationJson(const Evaluation& evaluation) { return Dump(ToJson(evaluation)); }
+
+std::string StatusJson(const RunStatus& status) { return Dump(ToJson(status)); }
+
+std::string StatusJson(const ClusterStatus& s) {
+  Json runs = Json::array();
+  for (const auto& run : s.runs) runs.push_back(ToJson(run));
+  Json workers = Json::array();
+  for (const auto& worker : s.workers) workers.push_back(ToJson(worker));
+  return Dump(Json{{"epoch", s.epoch},
+                   {"runs", std::move(runs)},
+                   {"workers", std::move(workers)},
+                   {"learner_alive", s.learner_alive},
+                   {"redis_alive", s.redis_alive},
+                   {"jobs_submitted", s.jobs_submitted},
+                   {"jobs_queued", s.jobs_queued},
+                   {"jobs_leased", s.jobs_leased},
+                   {"jobs_finished", s.jobs_finished},
+                   {"jobs_cancelled", s.jobs_cancelled},
+                   {"conservation_error", s.conservation_error},
+                   {"problem", s.problem}});
+}
 
 std::string RunJson(const History& history, const BestTable& best) {
   Json evaluations = Json::array();
@@ -132,7 +172,7 @@ std::string RunJson(const History& history, const BestTable& best) {
     if (!row.candidate.empty()) entry["evaluation"] = ToJson(row.evaluation);
     rows.push_back(std::move(entry));
   }
-  return Dump(Json{{"status", StatusJson(history.status)},
+  return Dump(Json{{"status", ToJson(history.status)},
                    {"evaluations", std::move(evaluations)},
                    {"steps", std::move(steps)},
                    {"best", std::move(rows)}});

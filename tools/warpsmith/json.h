@@ -14,4 +14,8 @@ std::string EvaluationJson(const Evaluation& evaluation);
 // All that a report draws of one run: {"status", "evaluations", "steps", "best"}.
 std::string RunJson(const History& history, const BestTable& best);
 
+// `status --json`: a RunStatus, or a ClusterStatus with its runs and workers, field by field.
+std::string StatusJson(const RunStatus& status);
+std::string StatusJson(const ClusterStatus& status);
+
 }  // namespace warpsmith

@@ -3,6 +3,7 @@
 
 #include "tools/warpsmith/client.h"
 #include "tools/warpsmith/commands.h"
+#include "tools/warpsmith/json.h"
 #include "tools/warpsmith/progress.h"
 #include "tools/warpsmith/show.h"
 
@@ -12,11 +13,11 @@ Result<int> RunStatusCommand(const StatusOptions& options) {
   ASSIGN_OR_RETURN(auto client, Client::Connect(options.coordinator));
   if (options.run) {
     ASSIGN_OR_RETURN(const auto run, client.Ask<RunStatus>(GetRun{RunId(*options.run)}));
-    fmt::print("{}", Summary(run));
+    fmt::print("{}", options.json ? StatusJson(run) + "\n" : Summary(run));
     return 0;
   }
   ASSIGN_OR_RETURN(const auto cluster, client.Ask<ClusterStatus>(GetCluster{}));
-  fmt::print("{}", ShowCluster(cluster));
+  fmt::print("{}", options.json ? StatusJson(cluster) + "\n" : ShowCluster(cluster));
   return 0;
 }
 

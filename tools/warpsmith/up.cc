@@ -94,9 +94,16 @@ class House {
     return MakeDirectories(directory_ / "redis");
   }
 
-  SubprocessOptions WithLog(const std::string& name, std::vector<std::string> argv) const {
+  // `settings`: a process reads DIRECTORY/<settings>.toml where the user put one.
+  SubprocessOptions WithLog(const std::string& name, std::vector<std::string> argv,
+                            const std::string& settings = "") const {
     SubprocessOptions options;
     options.argv = std::move(argv);
+    const auto file = directory_ / (settings + ".toml");
+    if (!settings.empty() && fs::exists(file)) {
+      options.argv.push_back("--config");
+      options.argv.push_back(file.string());
+    }
     options.stdout_path = options.stderr_path = (directory_ / "logs" / (name + ".log")).string();
     return options;
   }
@@ -115,13 +122,15 @@ class House {
     return WithLog("coordinator",
                    {coordinator_program_, "--listen", address_.empty() ? options_.listen : address_,
                     "--directory", (directory_ / "coordinator").string(), "--redis",
-                    "unix:" + redis_socket_.string()});
+                    "unix:" + redis_socket_.string()},
+                   "coordinator");
   }
 
   SubprocessOptions WorkerOptions(const std::string& name) const {
     auto options = WithLog(name, {worker_program_, "--coordinator", address_, "--device",
                                   options_.device, "--directory", (directory_ / name).string(),
-                                  "--drain-grace-s", std::to_string(kDrain.count())});
+                                  "--drain-grace-s", std::to_string(kDrain.count())},
+                           "worker");
     if (options_.capacity > 0) {
       options.argv.push_back("--capacity");
       options.argv.push_back(std::to_string(options_.capacity));
@@ -131,7 +140,8 @@ class House {
 
   SubprocessOptions LearnerOptions() const {
     return WithLog("learner", {learner_program_, "--coordinator", address_, "--directory",
-                               (directory_ / "learner").string()});
+                               (directory_ / "learner").string()},
+                   "learner");
   }
 
   std::unique_ptr<Kept> Keep(const std::string& name, std::function<SubprocessOptions()> start,
