@@ -9,14 +9,14 @@
 #include "coordinator/core/coordinator.h"
 #include "coordinator/shell/inbox.h"
 #include "coordinator/shell/job_store.h"
-#include "coordinator/shell/publisher.h"
+#include "coordinator/shell/stream_publisher.h"
 
 namespace warpsmith {
 
 struct CoordinatorParts {
   Transport& transport;
   JobStore& store;
-  Publisher& publisher;
+  StreamPublisher& publisher;
   CoordinatorInbox& inbox;
   const Clock& clock;
 };

@@ -72,8 +72,8 @@ class LoopTest : public testing::Test {
   FakeTransport transport;
   MemoryStore store{"c"};
   CoordinatorInbox inbox{[] {}};
-  Publisher publisher{std::make_unique<MemoryQueue>(std::make_shared<MemoryBroker>()),
-                      std::move(*store.OpenReader()), inbox.ListenToPublisher()};
+  StreamPublisher publisher{std::make_unique<MemoryQueue>(std::make_shared<MemoryBroker>()),
+                            std::move(*store.OpenReader()), inbox.ListenToPublisher()};
   std::optional<CoordinatorLoop> loop;
 };
 

@@ -37,7 +37,7 @@ Status RunCoordinator(const CoordinatorConfig& config, StopSignals& signals) {
   settings.started_wall_ms = WallClockMs();
   const uint64_t epoch = snapshot.epoch;
 
-  Publisher publisher(std::move(queue), std::move(reader), inbox.ListenToPublisher());
+  StreamPublisher publisher(std::move(queue), std::move(reader), inbox.ListenToPublisher());
   CoordinatorLoop loop(std::move(settings), std::move(snapshot),
                        {*transport, *store, publisher, inbox, clock});
   store->Start(inbox.ListenToStore());

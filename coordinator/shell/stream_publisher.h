@@ -19,7 +19,7 @@
 
 namespace warpsmith {
 
-struct PublisherOptions {
+struct StreamPublisherOptions {
   Duration check = std::chrono::seconds(2);     // how often a stream is looked at for losses
   Duration stalled = std::chrono::seconds(15);  // without consumption everything is published again
   Duration backoff = std::chrono::milliseconds(100);  // after a failure; doubles ...
@@ -28,12 +28,12 @@ struct PublisherOptions {
 };
 
 // Threads: Do from one thread; it never waits for Redis.
-class Publisher {
+class StreamPublisher {
  public:
   // `health` is called from the publisher's thread when Redis goes away or comes back.
-  Publisher(std::unique_ptr<TrajectoryQueue> queue, std::unique_ptr<StreamReader> reader,
-            std::function<void(RedisHealth)> health, PublisherOptions options = {});
-  ~Publisher();
+  StreamPublisher(std::unique_ptr<TrajectoryQueue> queue, std::unique_ptr<StreamReader> reader,
+                  std::function<void(RedisHealth)> health, StreamPublisherOptions options = {});
+  ~StreamPublisher();
 
   void Do(OpenStream effect) { commands_.Push(std::move(effect)); }
   void Do(ExtendStream effect) { commands_.Push(effect); }
@@ -65,7 +65,7 @@ class Publisher {
   std::unique_ptr<TrajectoryQueue> queue_;
   std::unique_ptr<StreamReader> reader_;
   std::function<void(RedisHealth)> health_;
-  const PublisherOptions options_;
+  const StreamPublisherOptions options_;
   BoundedQueue<Command> commands_{65536};
 
   // Of the thread.

@@ -1,5 +1,5 @@
 // Trajectories reach the stream in order, whatever Redis does.
-#include "coordinator/shell/publisher.h"
+#include "coordinator/shell/stream_publisher.h"
 
 #include <gtest/gtest.h>
 
@@ -18,12 +18,12 @@ using std::chrono::milliseconds;
 constexpr auto kPatience = std::chrono::seconds(30);  // against hanging only
 const RunId kRun(1);
 
-class PublisherTest : public testing::Test {
+class StreamPublisherTest : public testing::Test {
  protected:
-  PublisherTest() {
+  StreamPublisherTest() {
     store.Start({[](Stored) {}, [](StoreHealth) {}, [](const ClientId&, ClientAnswer) {}});
     store.Write({1, {RunAdded{kRun, "key", GrammarSpec(), 0}}});
-    PublisherOptions options;
+    StreamPublisherOptions options;
     options.check = milliseconds(5);
     options.stalled = milliseconds(40);
     options.backoff = milliseconds(2);
@@ -71,17 +71,17 @@ class PublisherTest : public testing::Test {
   std::mutex mutex;
   std::condition_variable changed;
   RedisHealth health;
-  std::optional<Publisher> publisher;
+  std::optional<StreamPublisher> publisher;
 };
 
-TEST_F(PublisherTest, PublishesEverythingInOrderFromTheOpeningOn) {
+TEST_F(StreamPublisherTest, PublishesEverythingInOrderFromTheOpeningOn) {
   Accept(4);  // before anybody wants them
   publisher->Do(OpenStream{kRun, "s", 1, 4});
   Accept(5);
   EXPECT_EQ(Read("s", 8), (std::vector<uint64_t>{1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
-TEST_F(PublisherTest, RedisAwayIsToldAndNothingIsLost) {
+TEST_F(StreamPublisherTest, RedisAwayIsToldAndNothingIsLost) {
   publisher->Do(OpenStream{kRun, "s", 0, 0});
   broker->SetAway(true);
   Accept(5);
@@ -91,7 +91,7 @@ TEST_F(PublisherTest, RedisAwayIsToldAndNothingIsLost) {
   EXPECT_EQ(Read("s", 5).size(), 5u);
 }
 
-TEST_F(PublisherTest, AFullRedisIsWaitedFor) {
+TEST_F(StreamPublisherTest, AFullRedisIsWaitedFor) {
   publisher->Do(OpenStream{kRun, "s", 0, 0});
   broker->SetFull(true);
   Accept(5);
@@ -100,7 +100,7 @@ TEST_F(PublisherTest, AFullRedisIsWaitedFor) {
   EXPECT_EQ(Read("s", 5).size(), 5u);
 }
 
-TEST_F(PublisherTest, AWipedRedisIsFilledAgainWithWhatIsNotConsumed) {
+TEST_F(StreamPublisherTest, AWipedRedisIsFilledAgainWithWhatIsNotConsumed) {
   publisher->Do(OpenStream{kRun, "s", 0, 0});
   Accept(6);
   EXPECT_EQ(Read("s", 6).size(), 6u);
@@ -109,7 +109,7 @@ TEST_F(PublisherTest, AWipedRedisIsFilledAgainWithWhatIsNotConsumed) {
   EXPECT_EQ(Read("s", 4), (std::vector<uint64_t>{2, 3, 4, 5}));
 }
 
-TEST_F(PublisherTest, ALossThatTheEndHidesIsMadeGoodWhenNothingIsConsumed) {
+TEST_F(StreamPublisherTest, ALossThatTheEndHidesIsMadeGoodWhenNothingIsConsumed) {
   publisher->Do(OpenStream{kRun, "s", 0, 0});
   Accept(3);
   EXPECT_EQ(Read("s", 3).size(), 3u);
@@ -121,7 +121,7 @@ TEST_F(PublisherTest, ALossThatTheEndHidesIsMadeGoodWhenNothingIsConsumed) {
   EXPECT_EQ(places, (std::vector<uint64_t>{0, 1, 2}));
 }
 
-TEST_F(PublisherTest, ANewLearnersStreamStartsAtItsBaseAndTheOldOneGoes) {
+TEST_F(StreamPublisherTest, ANewLearnersStreamStartsAtItsBaseAndTheOldOneGoes) {
   publisher->Do(OpenStream{kRun, "s:1", 0, 0});
   Accept(4);
   EXPECT_EQ(Read("s:1", 4).size(), 4u);

@@ -1,4 +1,4 @@
-#include "coordinator/shell/publisher.h"
+#include "coordinator/shell/stream_publisher.h"
 
 #include <algorithm>
 
@@ -11,22 +11,24 @@ auto Now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 
-Publisher::Publisher(std::unique_ptr<TrajectoryQueue> queue, std::unique_ptr<StreamReader> reader,
-                     std::function<void(RedisHealth)> health, PublisherOptions options)
+StreamPublisher::StreamPublisher(std::unique_ptr<TrajectoryQueue> queue,
+                                 std::unique_ptr<StreamReader> reader,
+                                 std::function<void(RedisHealth)> health,
+                                 StreamPublisherOptions options)
     : queue_(std::move(queue)),
       reader_(std::move(reader)),
       health_(std::move(health)),
       options_(options),
       thread_([this] { Loop(); }) {}
 
-Publisher::~Publisher() { commands_.Close(); }
+StreamPublisher::~StreamPublisher() { commands_.Close(); }
 
-Duration Publisher::NextWait() const {
+Duration StreamPublisher::NextWait() const {
   if (!healthy_) return std::max<Duration>(retry_at_ - Now(), Duration{});
   return options_.check;
 }
 
-void Publisher::Loop() {
+void StreamPublisher::Loop() {
   for (;;) {
     auto command = commands_.PopFor(NextWait());
     if (!command && commands_.closed()) return;
@@ -48,21 +50,21 @@ void Publisher::Loop() {
   }
 }
 
-void Publisher::Apply(OpenStream& command) {
+void StreamPublisher::Apply(OpenStream& command) {
   Stream& stream = streams_[command.run];
   if (!stream.name.empty() && stream.name != command.stream) drops_.insert(stream.name);
   drops_.erase(command.stream);
   stream = {command.stream, command.base, command.end, command.base, 0, {}, Now()};
 }
 
-void Publisher::Apply(ExtendStream& command) {
+void StreamPublisher::Apply(ExtendStream& command) {
   const auto stream = streams_.find(command.run);
   if (stream == streams_.end()) return;  // no learner yet: the stream's opening will tell the end
   stream->second.end = std::max(stream->second.end, command.end);
   stream->second.moved = Now();
 }
 
-void Publisher::Apply(TrimStream& command) {
+void StreamPublisher::Apply(TrimStream& command) {
   const auto found = streams_.find(command.run);
   if (found == streams_.end()) return;
   Stream& stream = found->second;
@@ -71,14 +73,14 @@ void Publisher::Apply(TrimStream& command) {
   stream.moved = Now();
 }
 
-void Publisher::Apply(CloseStream& command) {
+void StreamPublisher::Apply(CloseStream& command) {
   const auto stream = streams_.find(command.run);
   if (stream == streams_.end()) return;
   drops_.insert(stream->second.name);
   streams_.erase(stream);
 }
 
-Status Publisher::Work() {
+Status StreamPublisher::Work() {
   while (!drops_.empty()) {
     RETURN_IF_ERROR(queue_->Drop(*drops_.begin()));
     drops_.erase(drops_.begin());
@@ -87,7 +89,7 @@ Status Publisher::Work() {
   return {};
 }
 
-Status Publisher::Serve(RunId run, Stream& stream) {
+Status StreamPublisher::Serve(RunId run, Stream& stream) {
   if (Now() - stream.checked >= options_.check || !healthy_) {
     ASSIGN_OR_RETURN(const uint64_t held, queue_->End(stream.name));
     if (held < stream.next && stream.base < stream.next) {
