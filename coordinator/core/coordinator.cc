@@ -5,6 +5,11 @@
 #include "common/base/check.h"
 
 namespace warpsmith {
+namespace {
+
+constexpr int kReportsAfterEnd = 6;  // repetitions
+
+}  // namespace
 
 Coordinator::Coordinator(CoordinatorSettings settings, Snapshot snapshot, TimePoint now)
     : settings_(std::move(settings)),
@@ -112,8 +117,11 @@ void Coordinator::On(TimePoint now, TimePassed&) {
     CancelLease(job);
     GiveUp(now, job, "the group's deadline passed");
   }
-  for (auto& [id, run] : runs_)
-    if (run.live() && run.learns()) TellLearner(now, run);
+  for (auto& [id, run] : runs_) {
+    if (!run.live() || !run.learns()) continue;
+    TellLearner(now, run);
+    SettleRun(now, run);
+  }
 }
 
 // ---- ends of things
@@ -192,10 +200,14 @@ void Coordinator::SettleRun(TimePoint now, TrainingRun& run) {
     learner_.Talk(run.id()).told.reset();
     TellLearner(now, run);
   }
-  if (run.state() == RunState::kFinishing && run.ledger.drained()) {
-    const auto* talk = learner_.FindTalk(run.id());
-    if (talk != nullptr && talk->claims_trained) EndRun(now, run, RunState::kComplete, "");
-  }
+  if (run.state() != RunState::kFinishing || !run.ledger.drained()) return;
+  const auto* talk = learner_.FindTalk(run.id());
+  if (talk == nullptr || !talk->trained) return;
+  // What is known to be consumed from a watermark only is reported soon; once the run has ended,
+  // the learner forgets it. Reports that were lost with their process are not waited for for ever.
+  if (run.ledger.fateless() > 0 && now - *talk->trained < kReportsAfterEnd * settings_.repeat)
+    return;
+  EndRun(now, run, RunState::kComplete, "");
 }
 
 void Coordinator::EndRun(TimePoint now, TrainingRun& run, RunState state,

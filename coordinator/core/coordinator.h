@@ -98,7 +98,9 @@ class Coordinator {
   void AnnounceTo(TimePoint now, Worker& worker, RunId run);
 
   // From learners.
-  void OnRegisterLearner(TimePoint now, const std::string& peer, RegisterLearner& message);
+  void OnRegisterLearner(TimePoint now, const std::string& peer, RegisterLearner message);
+  void TakeOver(TimePoint now, const std::string& peer);
+  void TellAllRuns(TimePoint now);
   void ResumeRun(TrainingRun& run, const LearnerRunState& state);
   void ForkLine(TrainingRun& run, const PolicyVersion& from);
   void OpenStreamOf(const TrainingRun& run);

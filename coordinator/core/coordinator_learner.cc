@@ -13,14 +13,17 @@ std::string Coordinator::StreamOf(RunId run) const {
 }
 
 void Coordinator::On(TimePoint now, LearnerSaid& event) {
-  if (auto* registration = std::get_if<RegisterLearner>(&event.message)) {
-    OnRegisterLearner(now, event.peer, *registration);
-    return;
-  }
-  if (learner_.StandingOf(event.peer) == LearnerSession::Standing::kReplaced) {
+  using Standing = LearnerSession::Standing;
+  const Standing standing = learner_.StandingOf(event.peer);
+  if (standing == Standing::kReplaced) {
     Emit(SendLearner{event.peer, Refused{"a newer learner has taken over: stop this one"}});
     return;
   }
+  if (auto* registration = std::get_if<RegisterLearner>(&event.message)) {
+    OnRegisterLearner(now, event.peer, std::move(*registration));
+    return;
+  }
+  if (standing == Standing::kPending && learner_.Remembers(event.peer)) TakeOver(now, event.peer);
   if (!learner_.registered(event.peer)) {
     Emit(SendLearner{event.peer, Unknown{}});
     return;
@@ -30,7 +33,7 @@ void Coordinator::On(TimePoint now, LearnerSaid& event) {
 }
 
 void Coordinator::OnRegisterLearner(TimePoint now, const std::string& peer,
-                                    RegisterLearner& message) {
+                                    RegisterLearner message) {
   if (message.protocol_version != kProtocolVersion) {
     Emit(SendLearner{peer, Refused{"this coordinator speaks protocol version " +
                                    std::to_string(kProtocolVersion) + ", the learner " +
@@ -38,35 +41,43 @@ void Coordinator::OnRegisterLearner(TimePoint now, const std::string& peer,
                                    ": install the same release on both"}});
     return;
   }
-  switch (learner_.StandingOf(peer)) {
-    case LearnerSession::Standing::kReplaced:
-      Emit(SendLearner{peer, Refused{"a newer learner has taken over: stop this one"}});
-      return;
-    case LearnerSession::Standing::kCurrent:
-      // The same process: its watermark may be older than what it has reported since (messages can
-      // be late), so it moves nothing.
-      learner_.Readmit(now);
-      break;
-    case LearnerSession::Standing::kUnknown: {
-      const LearnerRegistered registered = learner_.Admit(peer, now);
-      Put(registered);
-      Note("learner_registered",
-           {{"peer", peer}, {"incarnation", std::to_string(registered.incarnation)}});
-      for (auto& [id, run] : runs_) {
-        if (!run.live() || !run.learns()) continue;
-        const auto state = std::find_if(message.runs.begin(), message.runs.end(),
-                                        [&](const LearnerRunState& s) { return s.run == id; });
-        ResumeRun(run, state == message.runs.end() ? LearnerRunState{id, {}, {}} : *state);
-      }
-      break;
-    }
+  if (learner_.StandingOf(peer) == LearnerSession::Standing::kUnknown) {
+    const LearnerRegistered registered = learner_.Admit(peer);
+    Put(registered);
+    Note("learner_registered",
+         {{"peer", peer}, {"incarnation", std::to_string(registered.incarnation)}});
   }
-  Durably(SendLearner{
-      peer, WelcomeLearner{epoch_, learner_.incarnation(), settings_.heartbeat, settings_.redis}});
+  Durably(SendLearner{peer, WelcomeLearner{epoch_, learner_.IncarnationOf(peer),
+                                           settings_.heartbeat, settings_.redis}});
   for (const LearnerRunState& state : message.runs) {
     const TrainingRun* run = FindRun(state.run);
     if (run == nullptr || !run->live()) Durably(SendLearner{peer, ForgetRun{state.run}});
   }
+  if (learner_.StandingOf(peer) == LearnerSession::Standing::kPending) {
+    learner_.Remember(peer, std::move(message));
+    return;
+  }
+  // The same process as before: its watermark may be older than what it has reported since
+  // (messages can be late), so it moves nothing.
+  learner_.Readmit(now);
+  TellAllRuns(now);
+}
+
+void Coordinator::TakeOver(TimePoint now, const std::string& peer) {
+  const RegisterLearner registration = learner_.TakeOver(peer, now);
+  Put(LearnerTookOver{learner_.incarnation()});
+  Note("learner_took_over",
+       {{"peer", peer}, {"incarnation", std::to_string(learner_.incarnation())}});
+  for (auto& [id, run] : runs_) {
+    if (!run.live() || !run.learns()) continue;
+    const auto state = std::find_if(registration.runs.begin(), registration.runs.end(),
+                                    [&](const LearnerRunState& s) { return s.run == id; });
+    ResumeRun(run, state == registration.runs.end() ? LearnerRunState{id, {}, {}} : *state);
+  }
+  TellAllRuns(now);
+}
+
+void Coordinator::TellAllRuns(TimePoint now) {
   for (auto& [id, run] : runs_) {
     if (!run.live() || !run.learns()) continue;
     OpenStreamOf(run);
@@ -142,11 +153,9 @@ void Coordinator::OnLearner(TimePoint now, CheckpointDurable& message) {
   const std::string peer = learner_.peer();
   Durably(SendLearner{peer, AckCheckpoint{message.run, message.version}});
   TrainingRun* run = FindRun(message.run);
-  if (run == nullptr || !run->live()) {
-    Durably(SendLearner{peer, ForgetRun{message.run}});
-    return;
-  }
-  learner_.Talk(message.run).confirmed = true;
+  if (run == nullptr || !run->live()) Durably(SendLearner{peer, ForgetRun{message.run}});
+  if (run == nullptr) return;
+  if (run->live()) learner_.Talk(message.run).confirmed = true;
   const int64_t errors = run->ledger.errors();
   const auto marks = run->ledger.Consume(message);
   if (run->ledger.errors() != errors)
@@ -171,7 +180,7 @@ void Coordinator::OnLearner(TimePoint now, RunTrained& message) {
   auto& talk = learner_.Talk(message.run);
   talk.confirmed = true;
   if (run->state() != RunState::kFinishing) return;  // of a close that a restart has forgotten
-  talk.claims_trained = true;
+  if (!talk.trained) talk.trained = now;
   SettleRun(now, *run);
 }
 

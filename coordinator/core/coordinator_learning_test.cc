@@ -12,7 +12,7 @@ class LearningTest : public CoordinatorTest {
  protected:
   LearningTest() {
     Registers(kAnna, 1);
-    LearnerSays("lena", RegisterLearner{});
+    LearnerJoins("lena");
     run = Submit(GrammarSpec());
     stream = LearnerHeard<TrainRun>("lena").at(0).stream;
   }
@@ -41,6 +41,9 @@ TEST_F(LearningTest, TheIncarnationIsDurableBeforeTheLearnerHearsOfIt) {
   EXPECT_TRUE(LearnerHeard<WelcomeLearner>("lola").empty());
   StoreCatchesUp();
   EXPECT_EQ(LearnerHeard<WelcomeLearner>("lola").at(0).incarnation, 2u);
+  LearnerSays("lena", Heartbeat{});
+  EXPECT_TRUE(LearnerHeard<Refused>("lena").empty()) << "lola has not spoken yet";
+  LearnerSays("lola", Heartbeat{});
   LearnerSays("lena", Heartbeat{});
   EXPECT_EQ(LearnerHeard<Refused>("lena").size(), 1u);
 }
@@ -131,7 +134,7 @@ TEST_F(LearningTest, ANewLearnerGetsAStreamOfItsOwnWithEverythingAboveItsWaterma
   Done<OpenStream>();
   RegisterLearner registration;
   registration.runs = {{run, {8, {}}, {1, 1}}};
-  LearnerSays("lola", registration);
+  LearnerJoins("lola", registration);
   const auto opened = Done<OpenStream>();
   ASSERT_EQ(opened.size(), 1u);
   EXPECT_NE(opened[0].stream, stream);
@@ -143,7 +146,7 @@ TEST_F(LearningTest, ANewLearnerGetsAStreamOfItsOwnWithEverythingAboveItsWaterma
 TEST_F(LearningTest, ALearnerThatLostItsNewestCheckpointTrainsItsTrajectoriesAgain) {
   Work();
   LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 8))));
-  LearnerSays("lola", RegisterLearner{});  // it found no checkpoint at all
+  LearnerJoins("lola");  // it found no checkpoint at all
   EXPECT_EQ(StatusOf(run).trajectories_consumed, 0);
   EXPECT_EQ(core->runs().at(run).line.required(), (PolicyVersion{2, 0}));
   LearnerSays("lola", CheckpointDurable(Checkpoint(run, {2, 1}, {}, Places(0, 8))));
@@ -156,6 +159,63 @@ TEST_F(LearningTest, ALateRegistrationOfTheSameProcessUndoesNothing) {
   LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 8))));
   LearnerSays("lena", RegisterLearner{});  // the very first one, delayed
   EXPECT_EQ(StatusOf(run).trajectories_trained, 8);
+}
+
+TEST_F(LearningTest, ARegistrationThatArrivesAfterItsProcessHasDiedReplacesNobodyAndUndoesNothing) {
+  Work();
+  LearnerJoins("lola");
+  LearnerSays("lola", CheckpointDurable(Checkpoint(run, {2, 1}, {}, Places(0, 8))));
+  LearnerSays("ghost", RegisterLearner{});
+  EXPECT_EQ(StatusOf(run).trajectories_trained, 8);
+  LearnerSays("lola", Heartbeat{});
+  EXPECT_TRUE(LearnerHeard<Refused>("lola").empty());
+  Restart();
+  LearnerSays("lola", RegisterLearner{});
+  EXPECT_EQ(LearnerHeard<WelcomeLearner>("lola").back().incarnation, 2u);
+  EXPECT_EQ(StatusOf(run).trajectories_trained, 8);
+}
+
+TEST_F(LearningTest, APendingLearnerThatSpeaksAfterARestartRegistersAgainFirst) {
+  LearnerSays("lola", RegisterLearner{});
+  Restart();
+  LearnerSays("lola", Heartbeat{});
+  EXPECT_EQ(LearnerHeard<Unknown>("lola").size(), 1u);
+  LearnerJoins("lola");
+  EXPECT_EQ(LearnerHeard<TrainRun>("lola").size(), 1u);
+}
+
+TEST_F(LearningTest, ARunThatIsDrainedByAWatermarkWaitsForTheReportsOfItsFates) {
+  Ask(CancelRun{run});
+  Heard<AssignJob>(kAnna);
+  RunSpec spec = GrammarSpec();
+  spec.budget_evaluations = 8;
+  run = Submit(spec, "short");
+  Work();
+  RegisterLearner registration;  // lena died before she could report
+  registration.runs = {{run, {4, {}}, {1, 1}}};
+  LearnerJoins("lola", registration);
+  LearnerSays("lola", RunTrained{run, {2, 1}});
+  EXPECT_EQ(StatusOf(run).state, RunState::kFinishing);
+  LearnerSays("lola", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 4))));
+  EXPECT_EQ(StatusOf(run).state, RunState::kComplete);
+  EXPECT_EQ(StatusOf(run).trajectories_trained, 4);
+}
+
+TEST_F(LearningTest, ReportsThatWereLostWithTheirProcessAreNotWaitedForForEver) {
+  Ask(CancelRun{run});
+  Heard<AssignJob>(kAnna);
+  RunSpec spec = GrammarSpec();
+  spec.budget_evaluations = 8;
+  run = Submit(spec, "short");
+  Work();
+  RegisterLearner registration;
+  registration.runs = {{run, {4, {}}, {1, 1}}};
+  LearnerJoins("lola", registration);
+  for (int i = 0; i < 8; ++i) {
+    LearnerSays("lola", RunTrained{run, {2, 1}});
+    Pass(settings.repeat);
+  }
+  EXPECT_EQ(StatusOf(run).state, RunState::kComplete);
 }
 
 TEST_F(LearningTest, TrainRunIsRepeatedUntilTheLearnerSpeaksOfTheRun) {
@@ -204,14 +264,14 @@ TEST_F(LearningTest, CloseRunIsRepeatedAlsoToALearnerThatStartsAfterwards) {
   Pass(settings.repeat);
   EXPECT_EQ(LearnerHeard<CloseRun>("lena").size(), 1u);
   Restart();
-  LearnerSays("lola", RegisterLearner{});
+  LearnerJoins("lola");
   EXPECT_EQ(LearnerHeard<CloseRun>("lola").at(0).end_seq, 4u);
 }
 
 TEST_F(LearningTest, AVersionOfTheNewestLearnerIsKnownAfterARestartBeforeItsFirstCheckpoint) {
-  LearnerSays("lola", RegisterLearner{});
+  LearnerJoins("lola");
   Restart();
-  LearnerSays("lola", RegisterLearner{});
+  LearnerJoins("lola");
   LearnerSays("lola", WeightsAnnouncement(Weights(run, {2, 0})));
   EXPECT_EQ(core->runs().at(run).line.newest(), (PolicyVersion{2, 0}));
 }

@@ -1,5 +1,9 @@
-// The one learner that counts: the newest process that registered. It has a durable incarnation
-// number, and every older process is refused from then on.
+// The one learner that counts: the newest process that registered and then spoke. It has a durable
+// incarnation number, and every older process is refused from then on.
+//
+// Registering is not enough, because a registration can arrive long after its process has died (a
+// coordinator that was frozen reads what lay in its sockets, in any order): a process that says
+// something after it was welcomed is alive, and what it registered with is true.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +25,24 @@ class LearnerSession {
   // What the store knows of earlier processes. None of them is registered now.
   void Restore(const std::vector<LearnerRegistered>& learners);
 
-  enum class Standing { kUnknown, kCurrent, kReplaced };
-  // Of a process that registered once, here or before a restart.
+  enum class Standing {
+    kUnknown,   // never registered
+    kPending,   // has a number, and has not spoken since
+    kCurrent,   // took over
+    kReplaced,  // a newer one took over
+  };
   Standing StandingOf(const std::string& peer) const;
   bool registered(const std::string& peer) const { return registered_ && peer == peer_; }
 
   // A new process; its number is to be made durable before it hears of it.
-  LearnerRegistered Admit(const std::string& peer, TimePoint now);
-  // The current process, again.
+  LearnerRegistered Admit(const std::string& peer);
+  uint64_t IncarnationOf(const std::string& peer) const { return incarnations_.at(peer); }
+  // What a pending process registered with.
+  void Remember(const std::string& peer, RegisterLearner registration);
+  bool Remembers(const std::string& peer) const { return pending_.contains(peer); }
+  // A pending process has spoken: it is the current one. Gives what it registered with.
+  RegisterLearner TakeOver(const std::string& peer, TimePoint now);
+  // The current process registers again.
   void Readmit(TimePoint now);
   void Heard(TimePoint now) { heard_ = now; }
 
@@ -41,7 +55,7 @@ class LearnerSession {
     bool confirmed = false;         // it said something about the run: TrainRun has arrived
     std::optional<TimePoint> told;  // when TrainRun or CloseRun was last sent
     std::optional<WeightsAnnouncement> weights;
-    bool claims_trained = false;  // RunTrained has come
+    std::optional<TimePoint> trained;  // when RunTrained first came
   };
   RunTalk& Talk(RunId run) { return talks_[run]; }
   const RunTalk* FindTalk(RunId run) const;
@@ -50,6 +64,8 @@ class LearnerSession {
  private:
   Duration dead_;
   std::map<std::string, uint64_t> incarnations_;  // by peer
+  uint64_t last_incarnation_ = 0;
+  std::map<std::string, RegisterLearner> pending_;
   std::string peer_;
   uint64_t incarnation_ = 0;
   bool registered_ = false;

@@ -44,6 +44,8 @@ class Ledger {
   // only one of a group that is no longer `live` (an episode without a peer has no advantage).
   int64_t Usable(const VersionLine& line, int staleness, const std::set<GroupId>& live) const;
 
+  // Consumed, and nobody has said how.
+  int64_t fateless() const { return consumed() - counts_[0] - counts_[1] - counts_[2]; }
   int64_t consumed() const { return static_cast<int64_t>(end() - unconsumed_.size()); }
   int64_t count(Fate fate) const { return counts_[static_cast<size_t>(fate)]; }
   // Reports that contradict the first one, or name places that do not exist.

@@ -84,7 +84,12 @@ struct EvaluationAccepted {
 struct LearnerRegistered {
   uint64_t incarnation = 0;
   std::string peer;
+  bool took_over = false;  // it has spoken since, and replaced the one before; see LearnerTookOver
   bool operator==(const LearnerRegistered&) const = default;
+};
+struct LearnerTookOver {
+  uint64_t incarnation = 0;
+  bool operator==(const LearnerTookOver&) const = default;
 };
 // Learner `incarnation` goes on from `from`.
 struct LineForked {
@@ -113,8 +118,8 @@ struct ConsumptionUndone {
 };
 
 using Record = std::variant<RunAdded, RunChanged, JobAdded, JobChanged, TrajectoryAccepted,
-                            EvaluationAccepted, LearnerRegistered, LineForked, CheckpointRecorded,
-                            TrajectoryConsumed, ConsumptionUndone>;
+                            EvaluationAccepted, LearnerRegistered, LearnerTookOver, LineForked,
+                            CheckpointRecorded, TrajectoryConsumed, ConsumptionUndone>;
 
 // ---- after a restart
 

@@ -57,6 +57,11 @@ void StoreImage::On(const EvaluationAccepted& record) {
 
 void StoreImage::On(const LearnerRegistered& record) { learners_.push_back(record); }
 
+void StoreImage::On(const LearnerTookOver& record) {
+  for (LearnerRegistered& learner : learners_)
+    if (learner.incarnation == record.incarnation) learner.took_over = true;
+}
+
 void StoreImage::On(const LineForked& record) { runs_.at(record.run).forks.push_back(record); }
 
 void StoreImage::On(const CheckpointRecorded& record) {

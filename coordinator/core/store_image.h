@@ -55,6 +55,7 @@ class StoreImage {
   void On(const TrajectoryAccepted& record);
   void On(const EvaluationAccepted& record);
   void On(const LearnerRegistered& record);
+  void On(const LearnerTookOver& record);
   void On(const LineForked& record);
   void On(const CheckpointRecorded& record);
   void On(const TrajectoryConsumed& record);

@@ -91,6 +91,11 @@ class CoordinatorTest : public testing::Test {
   void LearnerSays(const std::string& peer, LearnerMessage message) {
     Do(LearnerSaid{peer, std::move(message)});
   }
+  // A learner process starts: registers, and shows that it is alive.
+  void LearnerJoins(const std::string& peer, RegisterLearner registration = {}) {
+    LearnerSays(peer, std::move(registration));
+    LearnerSays(peer, Heartbeat{});
+  }
   RunId Submit(RunSpec spec, const std::string& key = "key") {
     const auto reply = Ask(SubmitRun{key, std::move(spec)});
     return std::get<RunAccepted>(reply).run;

@@ -137,6 +137,7 @@ TEST_F(ProcessTest, RedisAwayIsShownAndComesBack) {
   Start();
   Say(LearnerMessage(RegisterLearner{}));
   EXPECT_EQ((Hear<WelcomeLearner, CoordinatorToLearner>().incarnation), 1u);
+  Say(LearnerMessage(Heartbeat{}));
   Ask(SubmitRun{"key", GrammarSpec()});
   const auto await_redis = [&](bool alive) {
     const auto end = std::chrono::steady_clock::now() + kPatience;

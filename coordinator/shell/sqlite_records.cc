@@ -82,7 +82,12 @@ Status Write(Database& db, const EvaluationAccepted& record) {
 }
 
 Status Write(Database& db, const LearnerRegistered& record) {
-  return db.Run("INSERT INTO learners VALUES (?, ?)", record.incarnation, record.peer);
+  return db.Run("INSERT INTO learners VALUES (?, ?, ?)", record.incarnation, record.peer,
+                record.took_over);
+}
+
+Status Write(Database& db, const LearnerTookOver& record) {
+  return db.Run("UPDATE learners SET took_over = 1 WHERE incarnation = ?", record.incarnation);
 }
 
 Status Write(Database& db, const LineForked& record) {
@@ -294,11 +299,12 @@ Result<Snapshot> ReadSnapshot(Database& database) {
   Snapshot snapshot;
   RETURN_IF_ERROR(ReadRuns(database, snapshot));
   RETURN_IF_ERROR(ReadJobs(database, snapshot));
-  RETURN_IF_ERROR(database.Each("SELECT incarnation, peer FROM learners ORDER BY incarnation",
-                                [&](const Row& row) -> Status {
-                                  snapshot.learners.push_back({row.Id(0), row.Text(1)});
-                                  return {};
-                                }));
+  RETURN_IF_ERROR(
+      database.Each("SELECT incarnation, peer, took_over FROM learners ORDER BY incarnation",
+                    [&](const Row& row) -> Status {
+                      snapshot.learners.push_back({row.Id(0), row.Text(1), row.Int(2) != 0});
+                      return {};
+                    }));
   return snapshot;
 }
 

@@ -45,7 +45,8 @@ CREATE TABLE evaluations (
 CREATE INDEX evaluations_of_run ON evaluations (run, task, outcome, speedup) WHERE run IS NOT NULL;
 CREATE UNIQUE INDEX evaluations_of_job ON evaluations (job, place) WHERE place IS NOT NULL;
 
-CREATE TABLE learners (incarnation INTEGER PRIMARY KEY, peer TEXT NOT NULL UNIQUE);
+CREATE TABLE learners (
+  incarnation INTEGER PRIMARY KEY, peer TEXT NOT NULL UNIQUE, took_over INTEGER NOT NULL);
 CREATE TABLE forks (
   run INTEGER NOT NULL, incarnation INTEGER NOT NULL, from_incarnation INTEGER NOT NULL,
   from_step INTEGER NOT NULL, PRIMARY KEY (run, incarnation)) WITHOUT ROWID;

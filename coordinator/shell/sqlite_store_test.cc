@@ -98,7 +98,7 @@ class SqliteStoreTest : public testing::Test {
     Evaluation evaluation;
     evaluation.outcome = Correct{{}, 2.5};
     Put({EvaluationAccepted{JobId(3), 1, evaluation}});
-    Put({LearnerRegistered{1, "lena"}, LineForked{RunId(1), {}, 1}});
+    Put({LearnerRegistered{1, "lena"}, LearnerTookOver{1}, LineForked{RunId(1), {}, 1}});
     CheckpointDurable checkpoint;
     checkpoint.run = RunId(1);
     checkpoint.version = {1, 1};
