@@ -45,7 +45,7 @@ double Hybrid(const Outcome& outcome) {
   if (!IsCorrect(outcome)) return Partial(outcome);
   const double speedup = SpeedupOf(outcome);
   if (speedup <= 0) return 0.5;  // verified, not measured
-  return 1 + std::log2(std::clamp(speedup, 0.5, 8.0));
+  return 1 + std::log2(std::clamp(speedup, 1.0 / 16, 16.0)) / 4;
 }
 
 }  // namespace

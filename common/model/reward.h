@@ -11,8 +11,8 @@ namespace warpsmith {
 enum class RewardKind {
   kMilestone,  // CUDA Agent: -1 not correct; 1 correct; 2 faster than eager; 3 also faster by over 5 %
                // than every measured compiler baseline
-  kHybrid,     // not correct: -1 .. -0.5 by how far it came; correct: 1 + log2(speed-up), the speed-up
-               // cut to [0.5, 8]
+  kHybrid,     // not correct: -1 .. -0.5 by how far it came; correct: 1 + log2(speed-up) / 4, the
+               // speed-up cut to [1/16, 16], so that slow kernels still feel a slope
   kSpeedup,    // 0 not correct; else the speed-up
 };
 

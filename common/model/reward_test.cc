@@ -46,8 +46,8 @@ TEST(Reward, HybridOrdersFailuresByHowFarTheyCame) {
   for (size_t i = 1; i < std::size(ladder); ++i)
     EXPECT_LT(Reward(RewardKind::kHybrid, ladder[i - 1]), Reward(RewardKind::kHybrid, ladder[i]))
         << OutcomeLabel(ladder[i]);
-  EXPECT_DOUBLE_EQ(Reward(RewardKind::kHybrid, CorrectAt(2, Comparison::kFaster)), 2);
-  EXPECT_DOUBLE_EQ(Reward(RewardKind::kHybrid, CorrectAt(64, Comparison::kFaster)), 4);
+  EXPECT_DOUBLE_EQ(Reward(RewardKind::kHybrid, CorrectAt(2, Comparison::kFaster)), 1.25);
+  EXPECT_DOUBLE_EQ(Reward(RewardKind::kHybrid, CorrectAt(64, Comparison::kFaster)), 2);
 }
 
 TEST(Outcome, DescribesItselfInOneLine) {
