@@ -1,5 +1,4 @@
 // What goes wrong in a simulated cluster, and when.
-#include <algorithm>
 #include <cmath>
 
 #include "tests/simulation/world.h"
@@ -30,9 +29,11 @@ void World::CoordinatorFault() {
 }
 
 void World::FreezeFault() {
-  if (core_ == nullptr) return;
-  frozen_until_ =
-      std::max(frozen_until_, clockwork_.now() + Duration(milliseconds(500 + random_.Below(8000))));
+  if (core_ == nullptr || frozen_) return;
+  frozen_ = true;
+  clockwork_.After(milliseconds(500 + random_.Below(8000)), [this, life = life_] {
+    if (life == life_) Thaw();
+  });
   Tell("-- coordinator frozen");
 }
 

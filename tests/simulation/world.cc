@@ -104,22 +104,32 @@ void World::BootCoordinator() {
 void World::CrashCoordinator() {
   core_.reset();
   ++life_;
-  frozen_until_ = {};
+  frozen_ = false;
+  unheard_.clear();
   streams_.clear();
   disk_.Crash();
 }
 
 void World::ToCoordinator(Event event) {
   if (core_ == nullptr) return;
-  if (clockwork_.now() < frozen_until_) {
-    // It finds the messages first when it wakes up.
-    const Duration late = std::holds_alternative<TimePassed>(event) ? milliseconds(2) : Duration{};
-    clockwork_.At(frozen_until_ + late, [this, life = life_, event = std::move(event)] {
-      if (life == life_) ToCoordinator(event);
-    });
+  if (frozen_) {
+    unheard_.push_back(std::move(event));
     return;
   }
   Step(std::move(event));
+}
+
+void World::Thaw() {
+  frozen_ = false;
+  // Messages first, deadlines after them.
+  bool late = false;
+  for (Event& event : std::exchange(unheard_, {})) {
+    if (std::holds_alternative<TimePassed>(event))
+      late = true;
+    else
+      ToCoordinator(std::move(event));
+  }
+  if (late) ToCoordinator(TimePassed{});
 }
 
 void World::Step(Event event) {

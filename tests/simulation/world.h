@@ -39,6 +39,7 @@ class World {
   void BootCoordinator();
   void CrashCoordinator();
   void ToCoordinator(Event event);
+  void Thaw();
   void Step(Event event);
   void Do(StoreRecords& effect) { disk_.Write(std::move(effect)); }
   void Do(SendWorker& effect);
@@ -94,7 +95,8 @@ class World {
   CoordinatorSettings settings_;
   std::unique_ptr<Coordinator> core_;
   uint64_t life_ = 0;
-  TimePoint frozen_until_{};
+  bool frozen_ = false;
+  std::vector<Event> unheard_;  // while it is frozen
   Alarm alarm_;
 
   Streams redis_;
