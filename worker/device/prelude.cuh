@@ -73,7 +73,7 @@ __device__ __forceinline__ T from_float(float value, Yield...) {
 template <typename... Yield>
 __device__ __forceinline__ float fast_tanh(float x, Yield...) {
 #ifdef WARPSMITH_HOST_DEVICE
-  return tanhf(x);
+  return __tanhf(x);
 #else
   float y;
   asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -185,14 +185,28 @@ struct warpsmith_word<1> { using type = unsigned char; };
 //   load_vec  as usual (ld.global)         load_cg  in L2 only
 //   load_nc   through the read-only path   load_cs  streaming: likely used once
 //   store_vec as usual (write back)        store_cs streaming       store_cg  in L2 only
+// The host device copies all of it at once: words stored one by one and then read back as one
+// vector would stall the CPU.
+#ifdef WARPSMITH_HOST_DEVICE
+#define WARPSMITH_MOVE(to, from, one_word)                           \
+  __builtin_memcpy(__builtin_assume_aligned((to), sizeof(word)),     \
+                   __builtin_assume_aligned((from), sizeof(word)),   \
+                   static_cast<unsigned long>(bytes))
+#else
+#define WARPSMITH_MOVE(to, from, one_word)                                             \
+  _Pragma("unroll") for (int i = 0; i < bytes / static_cast<int>(sizeof(word)); ++i) { \
+    one_word;                                                                          \
+  }
+#endif
 #define WARPSMITH_LOAD(name, load)                                                   \
   template <int N, typename T, typename... Yield>                                    \
   __device__ __forceinline__ vec<T, N> name(const T* p, Yield...) {                  \
     constexpr int bytes = static_cast<int>(sizeof(vec<T, N>));                       \
     using word = typename warpsmith_word<(bytes < 16 ? bytes : 16)>::type;           \
     vec<T, N> result;                                                                \
-    _Pragma("unroll") for (int i = 0; i < bytes / static_cast<int>(sizeof(word)); ++i) \
-        reinterpret_cast<word*>(&result)[i] = load(reinterpret_cast<const word*>(p) + i); \
+    WARPSMITH_MOVE(&result, p,                                                       \
+                   reinterpret_cast<word*>(&result)[i] =                             \
+                       load(reinterpret_cast<const word*>(p) + i));                  \
     return result;                                                                   \
   }                                                                                  \
   template <typename T, typename... Yield>                                           \
@@ -204,8 +218,9 @@ struct warpsmith_word<1> { using type = unsigned char; };
   __device__ __forceinline__ void name(T* p, const vec<T, N>& value, Yield...) {     \
     constexpr int bytes = static_cast<int>(sizeof(vec<T, N>));                       \
     using word = typename warpsmith_word<(bytes < 16 ? bytes : 16)>::type;           \
-    _Pragma("unroll") for (int i = 0; i < bytes / static_cast<int>(sizeof(word)); ++i) \
-        store(reinterpret_cast<word*>(p) + i, reinterpret_cast<const word*>(&value)[i]); \
+    WARPSMITH_MOVE(p, &value,                                                        \
+                   store(reinterpret_cast<word*>(p) + i,                             \
+                         reinterpret_cast<const word*>(&value)[i]));                 \
   }                                                                                  \
   template <typename T, typename... Yield>                                           \
   __device__ __forceinline__ void name(T* p, T value, Yield...) {                    \
@@ -227,5 +242,6 @@ WARPSMITH_STORE(store_vec, warpsmith_store_plain)
 WARPSMITH_STORE(store_cg, __stcg)
 WARPSMITH_STORE(store_cs, __stcs)
 
+#undef WARPSMITH_MOVE
 #undef WARPSMITH_LOAD
 #undef WARPSMITH_STORE
