@@ -109,14 +109,10 @@ constexpr std::string_view kPeeled = R"(if (tile + kTile <= elements) {
 #pragma unroll
   for (int item = 0; item < kItems; ++item) {
     const Index at = tile + (item * kThreads + static_cast<int>(threadIdx.x)) * kVec;
+    @items@
     @column@
     vec<@type@, kVec> result;
-#pragma unroll
-    for (int k = 0; k < kVec; ++k) {
-      result[k] = from_float<@type@>(
-          apply(@vector_values@));
-      @next_column@
-    }
+    @compute@
     @store@(@output@ + at, result);
   }
 } else {  // the last tile
@@ -140,15 +136,35 @@ for (int item = 0; item < kItems; ++item) {
 for (int item = 0; item < kItems; ++item) {
   const Index at = tile + (item * kThreads + static_cast<int>(threadIdx.x)) * kVec;
   if (at + kVec > elements) break;
+  @items@
   @column@
   vec<@type@, kVec> result;
+  @compute@
+  @store@(@output@ + at, result);
+}
+)";
+
+// The elements of a vector, which may lie across the end of a row where row vectors are broadcast.
+constexpr std::string_view kCompute = R"(#pragma unroll
+for (int k = 0; k < kVec; ++k) {
+  result[k] = from_float<@type@>(
+      apply(@values@));
+}
+)";
+
+constexpr std::string_view kComputeBroadcast = R"(if (column + kVec <= cols) {
 #pragma unroll
   for (int k = 0; k < kVec; ++k) {
     result[k] = from_float<@type@>(
-        apply(@vector_values@));
-    @next_column@
+        apply(@values@));
   }
-  @store@(@output@ + at, result);
+} else {  // across the end of a row
+#pragma unroll
+  for (int k = 0; k < kVec; ++k) {
+    result[k] = from_float<@type@>(
+        apply(@wrapped_values@));
+    if (++column == cols) column = 0;
+  }
 }
 )";
 
@@ -202,7 +218,8 @@ std::string ElementwiseFamily::Write(const Task& task, DeviceKind device,
       SafeName(output.name) + (Uses(*chain->expression, output.name) ? "_out" : "");
   const std::string load = chosen["load"] == "ca" ? "load_vec" : "load_" + chosen["load"];
 
-  std::string args, apply_parameters, declarations, loads, vector_values, scalar_values;
+  std::string args, apply_parameters, declarations, items, loads, vector_values, wrapped_values,
+      scalar_values;
   std::vector<std::string> parameters;
   std::map<std::string, std::string> leaves;
   for (const InputSpec* input : chain->whole) {
@@ -212,8 +229,10 @@ std::string ElementwiseFamily::Write(const Task& task, DeviceKind device,
     parameters.push_back(fmt::format("const {}* __restrict__ {}", type, name));
     Append(apply_parameters, "float " + name);
     declarations += fmt::format("vec<{}, kVec> {}_items[kItems];\n", type, name);
+    items += fmt::format("const auto& {0}_item = {0}_items[item];\n", name);
     loads += fmt::format("{}_items[item] = {}<kVec>({} + at);\n", name, load, name);
-    Append(vector_values, fmt::format("to_float({}_items[item][k])", name));
+    Append(vector_values, fmt::format("to_float({}_item[k])", name));
+    Append(wrapped_values, fmt::format("to_float({}_item[k])", name));
     Append(scalar_values, fmt::format("to_float({}[at])", name));
   }
   for (const InputSpec* input : chain->rows) {
@@ -222,7 +241,8 @@ std::string ElementwiseFamily::Write(const Task& task, DeviceKind device,
     Append(args, input->name);
     parameters.push_back(fmt::format("const {}* __restrict__ {}", CudaType(input->dtype), name));
     Append(apply_parameters, "float " + name);
-    Append(vector_values, fmt::format("to_float({}[column])", name));
+    Append(vector_values, fmt::format("to_float({}[column + k])", name));
+    Append(wrapped_values, fmt::format("to_float({}[column])", name));
     Append(scalar_values, fmt::format("to_float({}[column])", name));
   }
   Append(args, output.name);
@@ -233,7 +253,7 @@ std::string ElementwiseFamily::Write(const Task& task, DeviceKind device,
     Append(args, scalar->name);
     parameters.push_back("float " + name);
     Append(apply_parameters, "float " + name);
-    for (std::string* list : {&vector_values, &scalar_values}) Append(*list, name);
+    for (std::string* list : {&vector_values, &wrapped_values, &scalar_values}) Append(*list, name);
   }
   Append(args, elements);
   parameters.push_back("Index elements");
@@ -249,9 +269,9 @@ std::string ElementwiseFamily::Write(const Task& task, DeviceKind device,
   for (const auto& [name, definition] : text.helpers) helpers += definition + "\n";
 
   const int threads = chosen.Number("threads"), vec = chosen.Number("vec"),
-            items = chosen.Number("items");
+            item_count = chosen.Number("items");
   const bool exact = chosen["grid"] == "exact", peel = chosen["bounds"] == "peel";
-  std::string grid = fmt::format("ceil_div({}, {})", elements, threads * vec * items);
+  std::string grid = fmt::format("ceil_div({}, {})", elements, threads * vec * item_count);
   std::string loop_head = "const Index tile = static_cast<Index>(blockIdx.x) * kTile;\n", loop_tail;
   if (!exact) {
     // A multiprocessor holds 2048 threads, and at most 32 blocks of these.
@@ -266,13 +286,16 @@ std::string ElementwiseFamily::Write(const Task& task, DeviceKind device,
   const std::map<std::string, std::string> parts = {
       {"declarations", declarations},
       {"loads", loads},
+      {"items", items},
       {"type", CudaType(output.dtype)},
       {"output", out},
       {"store", chosen["store"] == "cs" ? "store_cs" : "store_vec"},
-      {"vector_values", vector_values},
+      {"compute",
+       Expand(broadcast ? kComputeBroadcast : kCompute, {{"type", CudaType(output.dtype)},
+                                                         {"values", vector_values},
+                                                         {"wrapped_values", wrapped_values}})},
       {"scalar_values", scalar_values},
       {"column", broadcast ? "int column = static_cast<int>(at % cols);\n" : ""},
-      {"next_column", broadcast ? "if (++column == cols) column = 0;\n" : ""},
   };
   std::string body = Expand(peel ? kPeeled : kPredicated, parts);
   if (!exact) body = Expand("  @body@\n", {{"body", body}});
@@ -282,7 +305,7 @@ std::string ElementwiseFamily::Write(const Task& task, DeviceKind device,
                         {"grid", grid},
                         {"threads", std::to_string(threads)},
                         {"vec", std::to_string(vec)},
-                        {"items", std::to_string(items)},
+                        {"items", std::to_string(item_count)},
                         {"index", IndexType(task, device, elements)},
                         {"args", args},
                         {"summary", DescribeChoices(*this, ids)},

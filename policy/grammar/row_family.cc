@@ -412,46 +412,30 @@ for (int i = 0; i < kParts; ++i) {
       used.push_back(reduction.of.get());
       names += (names.empty() ? "" : ", ") + reduction.name;
     }
-    std::string text = fmt::format("// Pass {}: {}.\n", level + 1, names);
-    for (const RowReduction* reduction : here)
-      text += fmt::format("float {} = {};\n", reduction->name, Neutral(reduction->reduce));
-    std::string online, plain;
+    std::string text = fmt::format("// Pass {}: {}.\n", level + 1, names), start, step, combine;
     for (const RowReduction* reduction : here) {
-      if (IsOnlineMax(*reduction, here)) continue;
-      if (reduction->reduce == RowReduce::kSumExp) {
-        online += OnlineStep(*reduction);
-        continue;
-      }
-      const std::string value = Text(*reduction->of);
-      switch (reduction->reduce) {
-        case RowReduce::kMax:
-          plain += fmt::format("  {0} = fmaxf({0}, {1});\n", reduction->name, value);
-          break;
-        case RowReduce::kMin:
-          plain += fmt::format("  {0} = fminf({0}, {1});\n", reduction->name, value);
-          break;
-        default: plain += fmt::format("  {} += {};\n", reduction->name, value);
-      }
+      text += fmt::format("vec<float, kVec> {}_k;\n", reduction->name);
+      start += fmt::format("{}_k[k] = {};\n", reduction->name, Neutral(reduction->reduce));
+      if (reduction->reduce != RowReduce::kSumExp && !IsOnlineMax(*reduction, here))
+        step += Step(*reduction);
+      else if (reduction->reduce == RowReduce::kSumExp)
+        step += OnlineStep(*reduction);
+      combine += Together(*reduction);
     }
-    std::string body = online;
-    if (!plain.empty())
-      body +=
-          "#pragma unroll\nfor (int k = 0; k < kVec; ++k) {\n  if (column + k >= cols) break;\n" +
-          plain + "}\n";
-    text += ForEachPart(fmt::format("pass_{}", level + 1), used, body);
-    for (const RowReduction* reduction : here) {
-      if (IsOnlineMax(*reduction, here)) continue;
-      if (reduction->reduce == RowReduce::kSumExp) {
-        text += OnlineCombine(*reduction);
-        continue;
-      }
-      if (lanes_ > 1)
-        text +=
-            fmt::format("{} = {};\n", reduction->name, Combine(reduction->name, reduction->reduce));
-      if (reduction->reduce == RowReduce::kMean)
-        text += fmt::format("{0} = {0} / static_cast<float>(cols);\n", reduction->name);
-    }
-    return text;
+    text += Expand(R"(#pragma unroll
+for (int k = 0; k < kVec; ++k) {
+  @start@
+}
+)",
+                   {{"start", start}});
+    const std::string body = Expand(R"(#pragma unroll
+for (int k = 0; k < kVec; ++k) {
+  const bool inside = column + k < cols;
+  @step@
+}
+)",
+                                    {{"step", step}});
+    return text + ForEachPart(fmt::format("pass_{}", level + 1), used, body) + combine;
   }
 
   // A maximum that a kSumExp of the same pass keeps.
@@ -463,30 +447,59 @@ for (int i = 0; i < kParts; ++i) {
 
   const char* Exp() const { return math_ == MathMode::kFast ? "fast_exp" : "expf"; }
 
-  // Milakov, Gimelshein: "Online normalizer calculation for softmax", 2018; rescaled once a part.
+  // Element k of a part joins its accumulator. One for each k: independent chains, which a GPU
+  // overlaps and a CPU turns into vector instructions, as long as nothing branches.
+  std::string Step(const RowReduction& reduction) {
+    const std::string& name = reduction.name;
+    const std::string term = fmt::format("const float {}_term = {};\n", name, Text(*reduction.of));
+    if (reduction.reduce == RowReduce::kSum || reduction.reduce == RowReduce::kMean)
+      return term + fmt::format("{0}_k[k] += inside ? {0}_term : 0.0f;\n", name);
+    return term + fmt::format(
+                      "const float {0}_value = inside ? {0}_term : {1};\n"
+                      "{0}_k[k] = {0}_value {2} {0}_k[k] ? {0}_value : {0}_k[k];\n",
+                      name, Neutral(reduction.reduce),
+                      reduction.reduce == RowReduce::kMax ? ">" : "<");
+  }
+
+  // Milakov, Gimelshein: "Online normalizer calculation for softmax", 2018.
   std::string OnlineStep(const RowReduction& sum) {
-    const std::string value = Text(*sum.of);
     return fmt::format(
-        "float largest = {max};\n"
-        "#pragma unroll\n"
-        "for (int k = 0; k < kVec; ++k)\n"
-        "  if (column + k < cols) largest = fmaxf(largest, {value});\n"
-        "{sum} *= {exp}({max} - largest);\n"
-        "#pragma unroll\n"
-        "for (int k = 0; k < kVec; ++k)\n"
-        "  if (column + k < cols) {sum} += {exp}({value} - largest);\n"
-        "{max} = largest;\n",
-        fmt::arg("max", sum.max), fmt::arg("value", value), fmt::arg("sum", sum.name),
+        "const float {sum}_term = {value};\n"
+        "const float value = inside ? {sum}_term : -kLargest;\n"
+        "const float largest = value > {max}_k[k] ? value : {max}_k[k];\n"
+        "const float rescaled = {sum}_k[k] * {exp}({max}_k[k] - largest);\n"
+        "const float added = {exp}(value - largest);\n"
+        "{sum}_k[k] = rescaled + (inside ? added : 0.0f);\n"
+        "{max}_k[k] = largest;\n",
+        fmt::arg("max", sum.max), fmt::arg("value", Text(*sum.of)), fmt::arg("sum", sum.name),
         fmt::arg("exp", Exp()));
   }
-  std::string OnlineCombine(const RowReduction& sum) const {
-    if (lanes_ == 1) return "";
-    const std::string whole = sum.max + "_whole";
-    return fmt::format("const float {} = {};\n", whole, Combine(sum.max, RowReduce::kMax)) +
-           fmt::format("{} = {};\n", sum.name,
-                       Combine(fmt::format("{} * {}({} - {})", sum.name, Exp(), sum.max, whole),
-                               RowReduce::kSum)) +
-           fmt::format("{} = {};\n", sum.max, whole);
+
+  // The accumulators of a thread, then the threads of a row.
+  std::string Together(const RowReduction& reduction) const {
+    const std::string& name = reduction.name;
+    std::string join;
+    switch (reduction.reduce) {
+      case RowReduce::kMax:
+        join = fmt::format("{0} = {0}_k[k] > {0} ? {0}_k[k] : {0};", name);
+        break;
+      case RowReduce::kMin:
+        join = fmt::format("{0} = {0}_k[k] < {0} ? {0}_k[k] : {0};", name);
+        break;
+      case RowReduce::kSumExp:
+        join = fmt::format("{0} += {0}_k[k] * {1}({2}_k[k] - {2});", name, Exp(), reduction.max);
+        break;
+      default: join = fmt::format("{0} += {0}_k[k];", name);
+    }
+    std::string text = fmt::format(
+        "float {} = {};\n"
+        "#pragma unroll\n"
+        "for (int k = 0; k < kVec; ++k) {}\n",
+        name, Neutral(reduction.reduce), join);
+    if (lanes_ > 1) text += fmt::format("{} = {};\n", name, Combine(name, reduction.reduce));
+    if (reduction.reduce == RowReduce::kMean)
+      text += fmt::format("{0} = {0} / static_cast<float>(cols);\n", name);
+    return text;
   }
 
   std::string WriteResult() {

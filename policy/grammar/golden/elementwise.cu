@@ -34,13 +34,23 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int item = 0; item < kItems; ++item) {
       const Index at = tile + (item * kThreads + static_cast<int>(threadIdx.x)) * kVec;
+      const auto& x_item = x_items[item];
+      const auto& r_item = r_items[item];
       int column = static_cast<int>(at % cols);
       vec<float, kVec> result;
+      if (column + kVec <= cols) {
 #pragma unroll
-      for (int k = 0; k < kVec; ++k) {
-        result[k] = from_float<float>(
-            apply(to_float(x_items[item][k]), to_float(r_items[item][k]), to_float(bias[column]), s));
-        if (++column == cols) column = 0;
+        for (int k = 0; k < kVec; ++k) {
+          result[k] = from_float<float>(
+              apply(to_float(x_item[k]), to_float(r_item[k]), to_float(bias[column + k]), s));
+        }
+      } else {  // across the end of a row
+#pragma unroll
+        for (int k = 0; k < kVec; ++k) {
+          result[k] = from_float<float>(
+              apply(to_float(x_item[k]), to_float(r_item[k]), to_float(bias[column]), s));
+          if (++column == cols) column = 0;
+        }
       }
       store_cs(y + at, result);
     }

@@ -70,12 +70,17 @@ __global__ void __launch_bounds__(kLanes * kRows)
   }
 
   // Pass 1: mean_square.
-  float mean_square = 0.0f;
+  vec<float, kVec> mean_square_k;
+#pragma unroll
+  for (int k = 0; k < kVec; ++k) {
+    mean_square_k[k] = 0.0f;
+  }
   const auto pass_1 = [&](int column, const vec<float, kVec>& x_part) {
 #pragma unroll
     for (int k = 0; k < kVec; ++k) {
-      if (column + k >= cols) break;
-      mean_square += x_part[k] * x_part[k];
+      const bool inside = column + k < cols;
+      const float mean_square_term = x_part[k] * x_part[k];
+      mean_square_k[k] += inside ? mean_square_term : 0.0f;
     }
   };
 #pragma unroll
@@ -85,6 +90,9 @@ __global__ void __launch_bounds__(kLanes * kRows)
   }
   for (int column = (kParts * kLanes + lane) * kVec; column < row_cols; column += kLanes * kVec)
     pass_1(column, load_part(x_row, column, cols));  // what is left of a longer row
+  float mean_square = 0.0f;
+#pragma unroll
+  for (int k = 0; k < kVec; ++k) mean_square += mean_square_k[k];
   mean_square = reduce_row(mean_square, warpsmith_sum());
   mean_square = mean_square / static_cast<float>(cols);
 
