@@ -94,9 +94,9 @@ TEST_F(Learning, TheGrammarPolicyImprovesWithin640Evaluations) {
     // The same seeds without a learning rate: what the uniform policy gets.
     const Rewards frozen = Train(0, seed, 20);
     const Rewards learned = Train(1e-2, seed, 20);
-    EXPECT_GT(learned.last_quarter, frozen.last_quarter + 0.4) << seed;
-    EXPECT_GT(learned.last_quarter, learned.first_half + 0.2) << seed;
-    EXPECT_LT(std::abs(frozen.last_quarter - frozen.first_half), 0.3) << seed;
+    EXPECT_GT(learned.last_quarter, frozen.last_quarter + 0.25) << seed;
+    EXPECT_GT(learned.last_quarter, learned.first_half + 0.08) << seed;
+    EXPECT_LT(std::abs(frozen.last_quarter - frozen.first_half), 0.15) << seed;
   }
 }
 
