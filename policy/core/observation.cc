@@ -62,8 +62,9 @@ void AddTask(const Task& task, DeviceKind device, Features& features) {
   features.Add(static_cast<double>(task.inputs.size()) / 4);
   features.Add(static_cast<double>(task.scalars.size()) / 4);
 
-  std::vector<std::string_view> calls;
-  if (const auto reference = ParseReference(task.reference))
+  const auto reference = ParseReference(task.reference);
+  std::vector<std::string_view> calls;  // in the tree above
+  if (reference)
     for (const ExprPtr& result : reference->results) CollectCalls(*result, calls);
   for (const std::string_view marker : kMarkers)
     features.Flag(std::find(calls.begin(), calls.end(), marker) != calls.end());
