@@ -8,6 +8,7 @@ namespace warpsmith {
 EvaluationSteps PlanEvaluation(const Task& task, DeviceKind kind, Depth depth) {
   EvaluationSteps steps;
   const bool host = kind != DeviceKind::kCuda;
+  steps.uneven_loads = host ? 3 : 2;
   const auto& cases = task.cases(kind);
   const bool holdout = depth >= Depth::kMeasure;
   // Edge cases are the smallest and catch most: a wrong candidate ends early.

@@ -22,6 +22,7 @@ struct EvaluationSteps {
   StoppingOptions stopping;
   size_t free_rounds = 5;      // candidate-free rounds of the baseline before
   int attempts = 3;            // of a case whose measurement is not valid
+  int uneven_loads = 2;        // fresh loads that must be uneven before it is a violation
   bool fresh_process = false;  // a confirmation trusts no process that ran anything before
 };
 

@@ -37,6 +37,13 @@ TEST(Depth, DecidesWhichCasesAreVerifiedAndTimed) {
   EXPECT_LT(confirm.stopping.target_half_width, measure.stopping.target_half_width);
 }
 
+TEST(Depth, UnevenRunsMustOutliveFreshLoadsBeforeTheyAreHeldAgainstAnybody) {
+  for (DeviceKind kind : {DeviceKind::kHost, DeviceKind::kCuda}) {
+    const auto steps = PlanEvaluation(SoftmaxTask(), kind, Depth::kScreen);
+    EXPECT_GE(steps.uneven_loads, kind == DeviceKind::kHost ? 3 : 2);
+  }
+}
+
 TEST(Depth, EveryDepthCanDecideAtItsFirstLook) {
   for (Depth depth : {Depth::kScreen, Depth::kMeasure, Depth::kConfirm}) {
     const auto steps = PlanEvaluation(SoftmaxTask(), DeviceKind::kHost, depth);

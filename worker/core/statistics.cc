@@ -41,19 +41,22 @@ double RelativeSpread(std::span<const double> values) {
   return middle > 0 ? RobustSigma(values) / middle : 0;
 }
 
-// First run by the median of the others, one ratio a block.
-std::vector<double> FirstByOthers(std::span<const std::vector<double>> blocks,
+// The run at `position` by the median of the others, one ratio a block, ascending.
+std::vector<double> AgainstOthers(std::span<const std::vector<double>> blocks, size_t position,
                                   double resolution_us) {
   std::vector<double> ratios;
   for (const auto& runs : blocks) {
-    if (runs.size() < 2) continue;
-    const double others = Median({runs.begin() + 1, runs.end()});
+    if (runs.size() < 2 || position >= runs.size()) continue;
+    std::vector<double> rest = runs;
+    rest.erase(rest.begin() + static_cast<ptrdiff_t>(position));
+    const double run = runs[position], others = Median(std::move(rest));
     // The resolution is given to the shorter side: what scatter could explain is no evidence.
-    if (runs[0] >= others)
-      ratios.push_back(runs[0] / std::min(runs[0], others + resolution_us));
+    if (run >= others)
+      ratios.push_back(run / std::min(run, others + resolution_us));
     else
-      ratios.push_back(std::min(others, runs[0] + resolution_us) / others);
+      ratios.push_back(std::min(others, run + resolution_us) / others);
   }
+  std::sort(ratios.begin(), ratios.end());
   return ratios;
 }
 
@@ -189,18 +192,36 @@ Validity JudgeValidity(const ValidityEvidence& evidence) {
   return Validity::kValid;
 }
 
-bool IsUneven(std::span<const std::vector<double>> candidate,
-              std::span<const std::vector<double>> baseline, double resolution_us, double factor) {
-  const auto ratios = FirstByOthers(candidate, resolution_us);
-  if (ratios.size() < 4) return false;
-  const double ratio = Median(ratios);
-  if (ratio < factor && ratio > 1 / factor) return false;
-  const auto even = FirstByOthers(baseline, resolution_us);
-  if (even.empty()) return true;
-  // Where the baseline is uneven in the same way, the cause is the machine (a cold path of its
-  // own).
-  const double relative = ratio / Median(even);
-  return relative >= factor || relative <= 1 / factor;
+UnevenRule UnevenRuleFor(DeviceKind kind) {
+  if (kind == DeviceKind::kHost) return {.resolution_us = 50, .least_blocks = 5, .agreeing = 1};
+  return {};
+}
+
+std::optional<size_t> UnevenPosition(std::span<const std::vector<double>> candidate,
+                                     std::span<const std::vector<double>> baseline,
+                                     const UnevenRule& rule) {
+  size_t runs = 0;
+  for (const auto& block : candidate) runs = std::max(runs, block.size());
+  for (size_t position = 0; position < runs; ++position) {
+    const auto ratios = AgainstOthers(candidate, position, rule.resolution_us);
+    if (ratios.size() < std::max<size_t>(rule.least_blocks, 1)) continue;
+    const auto exceptions = [&](size_t blocks) {
+      return std::min(blocks - 1,
+                      static_cast<size_t>((1 - rule.agreeing) * static_cast<double>(blocks)));
+    };
+    // What all blocks but the exceptions show, and what all of the baseline's stay within.
+    const size_t out = exceptions(ratios.size());
+    const double least = ratios[out], most = ratios[ratios.size() - 1 - out];
+    double baseline_least = 1, baseline_most = 1;
+    if (const auto even = AgainstOthers(baseline, position, rule.resolution_us); !even.empty()) {
+      const size_t baseline_out = exceptions(even.size());
+      baseline_least = std::min(1.0, even[baseline_out]);
+      baseline_most = std::max(1.0, even[even.size() - 1 - baseline_out]);
+    }
+    if (least >= rule.factor * baseline_most || most <= baseline_least / rule.factor)
+      return position;
+  }
+  return std::nullopt;
 }
 
 const char* ToString(StopReason reason) {

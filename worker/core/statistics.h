@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -76,13 +77,23 @@ struct ValidityEvidence {
 // Clocks unverified: mode `locked` and nobody saw the clock.
 Validity JudgeValidity(const ValidityEvidence& evidence);
 
-// A violation(uneven) candidate: its first run of a block takes `factor` times the others' time, or
-// they its, in the median over at least 4 blocks, while the baseline's is even. `blocks` hold the
-// times of each run of a block in the order they ran. `resolution_us` is what the clock or the
-// system's scatter may add to one run.
-bool IsUneven(std::span<const std::vector<double>> candidate,
-              std::span<const std::vector<double>> baseline, double resolution_us,
-              double factor = 3);
+// What makes a candidate uneven. A violation is a verdict on its author, so the machine must have
+// no part in it: whatever takes a core away for a moment makes single runs long, here and there.
+struct UnevenRule {
+  double factor = 3;         // between a run and the block's others
+  double resolution_us = 2;  // what the clock, or a cold path of the system, may add to one run
+  size_t least_blocks = 4;   // to tell at all
+  double agreeing = 0.75;    // share of the blocks that must show it, in the same position
+};
+// Slower to accuse on the host, whose cores are shared: every block must show it.
+UnevenRule UnevenRuleFor(DeviceKind kind);
+
+// The position in a block whose run takes `factor` times the block's others, or they it, in at
+// least `agreeing` of the blocks, and beyond what the baseline's own runs do in that position.
+// Nothing: even. `blocks` hold the times of each run of a block in the order they ran.
+std::optional<size_t> UnevenPosition(std::span<const std::vector<double>> candidate,
+                                     std::span<const std::vector<double>> baseline,
+                                     const UnevenRule& rule);
 
 // When to stop measuring. Seam: tests use their own.
 enum class StopReason {

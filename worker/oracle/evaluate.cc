@@ -1,5 +1,6 @@
 #include "worker/oracle/evaluate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -20,6 +21,11 @@ std::string Label(const Case& judged) {
 std::string SpreadText(const std::vector<double>& us) {
   if (us.empty()) return "unknown";
   return std::to_string(std::lround(100 * RobustSigma(us) / Median(us))) + " %";
+}
+
+bool IsUneven(const Outcome& outcome) {
+  const auto* violation = std::get_if<Violation>(&outcome);
+  return violation != nullptr && violation->kind == ViolationKind::kUneven;
 }
 
 // Why a measurement may not become a score; nothing: it may.
@@ -87,9 +93,16 @@ Outcome Judge::Run(const EvaluateRequest& request, std::vector<StageTime>& stage
   std::vector<double> scores;
   for (size_t index : steps.timed) {
     Ending masked;
-    for (int attempt = 0; attempt < steps.attempts; ++attempt) {
+    int uneven = 0;
+    for (int attempt = 0; attempt < std::max(steps.attempts, steps.uneven_loads); ++attempt) {
       auto timed = TimeCase(bench, steps, index);
-      if (auto* outcome = std::get_if<Outcome>(&timed)) return std::move(*outcome);
+      if (auto* outcome = std::get_if<Outcome>(&timed)) {
+        if (!IsUneven(*outcome) || ++uneven >= steps.uneven_loads) return std::move(*outcome);
+        // Uneven once may be the machine; each attempt loads the module anew.
+        masked = Infrastructure{InfrastructureKind::kTooNoisy,
+                                Label(bench.case_at(index)) + ": uneven, not in every load"};
+        continue;
+      }
       auto& measurement = std::get<Measurement>(timed);
       masked = WhyNot(measurement);
       if (masked) continue;

@@ -1,5 +1,7 @@
 #include "worker/oracle/timing.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -33,6 +35,23 @@ Result<WorkAmount> WorkOf(const Task& task, const Case& judged, const ResolvedPl
     *value = static_cast<double>(number);
   }
   return amount;
+}
+
+// How much longer this thread's work takes by the wall clock than on a core of its own, now.
+double WallByCpuTime() {
+  const auto cpu_us = [] {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) * 1e-3;
+  };
+  constexpr double kSpinUs = 2000;
+  const TimePoint began = std::chrono::steady_clock::now();
+  const double start = cpu_us();
+  double spent = 0;
+  while (spent < kSpinUs) spent = cpu_us() - start;
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - began)
+             .count() /
+         spent;
 }
 
 // One case being timed. Each method ends the evaluation by returning an outcome.
@@ -254,8 +273,9 @@ Ending CaseTimer::CheckAgainstWallClock() {
   const double said_us = Median(candidate_us_);
   const auto wanted = static_cast<size_t>(std::ceil(5000 / said_us));
   const size_t runs = std::clamp<size_t>(wanted, 2, 400) + 1;
-  double least_us = INFINITY;
+  double least_us = INFINITY, crowding = 1;
   for (int attempt = 0; attempt < 3; ++attempt) {
+    if (kind_ == DeviceKind::kHost) crowding = std::max(crowding, WallByCpuTime());
     for (auto& set : sets_)
       if (auto done = set->Fill(bench_.random.Fork(), bench_.random.Bits()); !done)
         return InfrastructureFrom(done.error());
@@ -272,8 +292,11 @@ Ending CaseTimer::CheckAgainstWallClock() {
     }
     least_us = std::min(least_us, (wall_us[1] - wall_us[0]) / static_cast<double>(runs - 1));
   }
-  // What a launch costs the runner's own process is not the candidate's.
-  const double slack_us = kind_ == DeviceKind::kHost ? 0.5 * said_us + 30 : 0.03 * said_us + 5;
+  // What a launch costs the runner's own process is not the candidate's, and on the host whoever
+  // else has work takes a share of the core from the wall clock, not from the runs.
+  const double slack_us = kind_ == DeviceKind::kHost
+                              ? (1.5 * crowding - 1) * said_us + 30 * crowding
+                              : 0.03 * said_us + 5;
   if (least_us <= said_us + slack_us) return std::nullopt;
   bench_.runner.Discard("forged times");
   return Violation{ViolationKind::kTimeForged, "runs said to take " + std::to_string(said_us) +
@@ -334,11 +357,14 @@ std::variant<Measurement, Outcome> CaseTimer::Run() {
                              .spent = std::chrono::steady_clock::now() - began}) ==
            StopReason::kGoOn);
 
-  const double resolution_us = kind_ == DeviceKind::kHost ? 50 : 2;
-  if (IsUneven(candidate_blocks_, baseline_blocks_, resolution_us))
-    return Outcome(Violation{ViolationKind::kUneven,
-                             "the first run of a block takes another time than the rest"});
   Measurement measurement = Summary();
+  // The host's noise is never evidence against a candidate.
+  if (kind_ != DeviceKind::kHost || measurement.validity == Validity::kValid)
+    if (const auto position =
+            UnevenPosition(candidate_blocks_, baseline_blocks_, UnevenRuleFor(kind_)))
+      return Outcome(Violation{
+          ViolationKind::kUneven,
+          "run " + std::to_string(*position + 1) + " of a block takes another time than the rest"});
   if (measurement.below_floor || steps_.timing == Stage::kConfirm)
     if (!candidate_us_.empty())
       if (auto ending = CheckAgainstWallClock()) {
