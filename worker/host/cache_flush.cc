@@ -3,12 +3,16 @@
 #include <algorithm>
 
 namespace warpsmith {
+namespace {
 
-CacheFlusher::CacheFlusher(int64_t last_level_bytes)
-    : buffer_(
-          std::clamp<size_t>(static_cast<size_t>(std::max<int64_t>(last_level_bytes, 0)) / 4 * 5,
-                             4u << 20, kMaxFlushBytes) /
-          sizeof(uint64_t)) {}
+constexpr int64_t kLeastBytes = 4 << 20;  // also where the size is unknown
+constexpr int64_t kMostBytes = 16 << 20;
+
+}  // namespace
+
+CacheFlusher::CacheFlusher(int64_t private_bytes)
+    : buffer_(static_cast<size_t>(std::clamp(4 * private_bytes, kLeastBytes, kMostBytes)) /
+              sizeof(uint64_t)) {}
 
 void CacheFlusher::Flush() {
   constexpr size_t kLine = 64 / sizeof(uint64_t);

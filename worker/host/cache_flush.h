@@ -10,10 +10,10 @@ namespace warpsmith {
 
 class CacheFlusher {
  public:
-  // The last-level cache and a quarter more, but at most kMaxFlushBytes: a sweep is paid before
-  // every timed run, and past the private caches what is left warm is the same for both sides.
-  static constexpr size_t kMaxFlushBytes = 16u << 20;
-  explicit CacheFlusher(int64_t last_level_bytes);
+  // Four times the cache that a core has for itself. The last level is shared with the system and
+  // with the other role, and larger than what may be swept before every run: what is left warm in
+  // it is the same for both sides.
+  explicit CacheFlusher(int64_t private_bytes);
 
   // Reads and writes every line of a buffer of that size.
   void Flush();

@@ -39,6 +39,7 @@ class CandidateProcess {
   // not `ok` says why the runtime refused.
   std::optional<host::Answer> Obey(const host::Command& command, std::span<const int> fds,
                                    Duration limit);
+  pid_t pid() const { return pid_; }
   const CandidateDeath& Death() const { return death_; }
 
   // What it printed since the last call, cut at host::kOutputBytes in all.

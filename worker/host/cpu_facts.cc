@@ -44,6 +44,15 @@ int64_t LastLevelCacheBytes() {
 
 }  // namespace
 
+int64_t PrivateCacheBytes() {
+  const std::string caches = "/sys/devices/system/cpu/cpu0/cache/index";
+  for (int i = 0; i < 5; ++i) {
+    const std::string cache = caches + std::to_string(i);
+    if (LineAfter((cache + "/level").c_str(), "") == "2") return ReadSize(cache + "/size");
+  }
+  return 0;
+}
+
 int LaneCores() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -56,7 +55,7 @@ std::optional<uint64_t> FirstOther(const uint8_t* mapping, uint64_t begin, uint6
 }  // namespace
 
 HostOracleDevice::HostOracleDevice(int index)
-    : facts_(HostFacts(index)), flusher_(facts_.l2_bytes) {}
+    : facts_(HostFacts(index)), flusher_(PrivateCacheBytes()), clock_(LaneCores()) {}
 
 HostOracleDevice::~HostOracleDevice() {
   while (!buffers_.empty()) Release(OracleBuffer(buffers_.begin()->second));
@@ -169,11 +168,9 @@ Result<std::vector<double>> HostOracleDevice::Time(size_t count,
   std::vector<double> times;
   for (size_t i = 0; i < count; ++i) {
     flusher_.Flush();
-    const auto start = std::chrono::steady_clock::now();
+    const double start = clock_.Now();
     run(i);
-    times.push_back(
-        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
-            .count());
+    times.push_back(clock_.Now() - start);
   }
   return times;
 }

@@ -7,6 +7,7 @@
 
 #include "worker/device/oracle_device.h"
 #include "worker/host/cache_flush.h"
+#include "worker/host/lane_clock.h"
 
 namespace warpsmith {
 
@@ -35,6 +36,7 @@ class HostOracleDevice : public OracleDevice {
  private:
   DeviceFacts facts_;
   CacheFlusher flusher_;
+  LaneClock clock_;
   std::map<int, OracleBuffer> buffers_;
   int next_id_ = 0;
 };

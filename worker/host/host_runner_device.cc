@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -16,10 +15,6 @@ namespace {
 
 constexpr int kHandOverSamples = 15;
 constexpr double kLeastRunUs = 0.01;  // a run takes some time, whatever the clock says
-
-double Microseconds(std::chrono::steady_clock::duration time) {
-  return std::chrono::duration<double, std::micro>(time).count();
-}
 
 Failed Internal(std::string detail) {
   return {Infrastructure{InfrastructureKind::kInternal, std::move(detail)}, ""};
@@ -69,7 +64,7 @@ std::variant<host::Program, Failed> MakeProgram(const LoadModule& module, int wo
 }  // namespace
 
 HostRunnerDevice::HostRunnerDevice(HostRunnerOptions options)
-    : options_(options), flusher_(HostFacts().l2_bytes) {
+    : options_(options), flusher_(PrivateCacheBytes()) {
   if (options_.workers <= 0) options_.workers = LaneCores();
 }
 
@@ -77,7 +72,10 @@ std::optional<Failed> HostRunnerDevice::Command(const host::Command& command,
                                                 std::span<const int> fds) {
   if (process_ == nullptr) return Internal("host device: no module is loaded");
   const auto answer = process_->Obey(command, fds, options_.run_limit);
-  if (answer && answer->ok != 0) return std::nullopt;
+  if (answer && answer->ok != 0) {
+    if (clock_) charged_us_ = clock_->Now();
+    return std::nullopt;
+  }
   std::string output = process_->TakeOutput();
   if (answer) return Internal(fmt::format("host device: {}", answer->text));
   const Outcome outcome = DescribeDeath(process_->Death(), plan_, kernels_);
@@ -87,6 +85,7 @@ std::optional<Failed> HostRunnerDevice::Command(const host::Command& command,
 
 RunnerDevice::Reply HostRunnerDevice::Load(const LoadModule& module) {
   process_.reset();
+  clock_.reset();
   untimed_runs_ = 0;
   plan_ = module.plan;
   kernels_ = module.kernels;
@@ -95,17 +94,24 @@ RunnerDevice::Reply HostRunnerDevice::Load(const LoadModule& module) {
   auto process = CandidateProcess::Start(module.binary, std::get<host::Program>(program));
   if (!process) return Internal(process.error().message);
   process_ = std::move(*process);
+  clock_.emplace(options_.workers, process_->pid());
   MeasureHandOver();
   return Done{};
+}
+
+// CPU time is charged from the last command on: what a candidate goes on doing after it has
+// answered is a part of its next run.
+double HostRunnerDevice::RunStart() const {
+  return options_.workers == 1 ? charged_us_ : clock_->Now();
 }
 
 // Before any of the candidate's code has run, so that it has no say in it.
 void HostRunnerDevice::MeasureHandOver() {
   std::vector<double> samples;
   for (int i = 0; i < kHandOverSamples; ++i) {
-    const auto start = std::chrono::steady_clock::now();
+    const double start = RunStart();
     if (Command(host::Command{}, {})) return;
-    samples.push_back(Microseconds(std::chrono::steady_clock::now() - start));
+    samples.push_back(charged_us_ - start);
   }
   std::nth_element(samples.begin(), samples.begin() + kHandOverSamples / 2, samples.end());
   hand_over_us_ = samples[kHandOverSamples / 2];
@@ -152,12 +158,12 @@ RunnerDevice::Reply HostRunnerDevice::Run(const RunPlan& run) {
       flusher_.Flush();
     else
       command.reversed = untimed_runs_++ % 2;
-    const auto start = std::chrono::steady_clock::now();
+    const double start = RunStart();
     if (auto failed = Command(command, {})) {
       failed->output = done.output + failed->output;
       return *failed;
     }
-    const double us = Microseconds(std::chrono::steady_clock::now() - start);
+    const double us = charged_us_ - start;
     if (run.timed) done.run_us.push_back(std::max(us - hand_over_us_, kLeastRunUs));
     done.output += process_->TakeOutput();
   }
