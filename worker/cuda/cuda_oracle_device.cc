@@ -13,11 +13,13 @@ namespace warpsmith {
 
 extern const char kOracleKernels[];
 extern const char kContentValue[];
+extern const char kCompareValue[];
 
 namespace {
 
 constexpr CUstream kStream = nullptr;  // the legacy default stream
 constexpr uint64_t kEndAlignment = 16;
+constexpr unsigned kCompareThreads = 256;  // text/oracle.cu reduces as many
 // libtorch's share of a run's commands, for cutting long sequences: an eager chain of this many
 // kernels.
 constexpr size_t kCommandsOfARun = 20;
@@ -59,7 +61,8 @@ Result<std::unique_ptr<CudaOracleDevice>> CudaOracleDevice::Create(int index) {
   ASSIGN_OR_RETURN(auto context, CudaContext::Create(index));
   ASSIGN_OR_RETURN(const std::string cubin,
                    CompileOwnKernels(context->facts().architecture, "oracle.cu", kOracleKernels,
-                                     {{"worker/device/content_value.h", kContentValue}}));
+                                     {{"worker/device/content_value.h", kContentValue},
+                                      {"worker/device/compare_value.h", kCompareValue}}));
   ASSIGN_OR_RETURN(auto timer, DeviceTimer::Create(context->driver(), context->facts()));
   std::unique_ptr<CudaOracleDevice> device(new CudaOracleDevice(std::move(context)));
   device->timer_ = std::move(timer);
@@ -80,6 +83,13 @@ CudaStatus CudaOracleDevice::Prepare(const std::string& cubin) {
     const std::string name = fmt::format("warpsmith_fill_{}", ToString(dtype));
     CUDA_TRY(driver.cuModuleGetFunction(&fill_[dtype], module_, name.c_str()), doing);
   }
+  for (const Dtype dtype :
+       {Dtype::kFloat64, Dtype::kFloat32, Dtype::kFloat16, Dtype::kBFloat16}) {
+    const std::string name = fmt::format("warpsmith_compare_{}", ToString(dtype));
+    CUDA_TRY(driver.cuModuleGetFunction(&compare_[dtype], module_, name.c_str()), doing);
+  }
+  compare_blocks_ = static_cast<unsigned>(std::max(1, context_->facts().sm_count)) * 8;
+  CUDA_TRY(driver.cuMemAlloc(&sums_, compare_blocks_ * sizeof(ValueSums)), doing);
   CUDA_TRY(driver.cuModuleGetFunction(&find_damage_, module_, "warpsmith_find_damage"), doing);
   CUDA_TRY(driver.cuModuleGetFunction(&digest_, module_, "warpsmith_digest"), doing);
   CUDA_TRY(driver.cuMemAlloc(&scratch_, sizeof(uint64_t)), doing);
@@ -90,6 +100,7 @@ CudaOracleDevice::~CudaOracleDevice() {
   const Driver& driver = context_->driver();
   for (auto& [id, mapping] : mappings_) mapping.Unmap(driver);
   if (scratch_ != 0) driver.cuMemFree(scratch_);
+  if (sums_ != 0) driver.cuMemFree(sums_);
   timer_.reset();
   if (module_ != nullptr) driver.cuModuleUnload(module_);
 }
@@ -229,6 +240,43 @@ Result<uint64_t> CudaOracleDevice::Digest(const OracleBuffer& buffer) {
   };
   RETURN_IF_ERROR(ToStatus(sum()));
   return digest;
+}
+
+Result<ValueSums> CudaOracleDevice::CompareValues(const FloatingView& got,
+                                                  const FloatingView& expected,
+                                                  const ValueRule& rule) {
+  CHECK(got.elements == expected.elements, "one expected value an element");
+  ValueSums sums;
+  if (got.elements == 0) return sums;
+  // A fixed order of adding: the same memory gives the same sums.
+  const auto compare = [&]() -> CudaStatus {
+    const Driver& driver = context_->driver();
+    const char* doing = "comparing an output";
+    const void* mine = got.data;
+    const void* theirs = expected.data;
+    int type = 0;  // text/oracle.cu's CompareWith
+    switch (expected.dtype) {
+      case Dtype::kFloat64: type = 0; break;
+      case Dtype::kFloat32: type = 1; break;
+      case Dtype::kFloat16: type = 2; break;
+      case Dtype::kBFloat16: type = 3; break;
+      default: CHECK(false, "only floating values are compared by value");
+    }
+    auto count = static_cast<unsigned long long>(got.elements);
+    ValueRule own_rule = rule;
+    void* arguments[] = {&mine, &theirs, &type, &count, &own_rule, &sums_};
+    const auto blocks = static_cast<unsigned>(std::clamp<uint64_t>(
+        (count + kCompareThreads - 1) / kCompareThreads, 1, compare_blocks_));
+    CUDA_TRY(driver.cuLaunchKernel(compare_.at(got.dtype), blocks, 1, 1, kCompareThreads, 1, 1, 0,
+                                   kStream, arguments, nullptr),
+             doing);
+    std::vector<ValueSums> parts(blocks);
+    CUDA_TRY(driver.cuMemcpyDtoH(parts.data(), sums_, blocks * sizeof(ValueSums)), doing);
+    for (const ValueSums& part : parts) AddSums(sums, part);
+    return {};
+  };
+  RETURN_IF_ERROR(ToStatus(compare()));
+  return sums;
 }
 
 Status CudaOracleDevice::Synchronize() {

@@ -27,6 +27,8 @@ class CudaOracleDevice : public OracleDevice {
   Status Zero(const OracleBuffer& buffer) override;
   Result<std::optional<uint64_t>> FindDamage(const OracleBuffer& buffer, uint32_t pattern) override;
   Result<uint64_t> Digest(const OracleBuffer& buffer) override;
+  Result<ValueSums> CompareValues(const FloatingView& got, const FloatingView& expected,
+                                  const ValueRule& rule) override;
   Status Synchronize() override;
   // May call run(i) again when the first pass loaded or allocated something and was too slow for
   // the hold. kTimeout when it stays so: `run` waits for the device.
@@ -45,8 +47,11 @@ class CudaOracleDevice : public OracleDevice {
   uint64_t granularity_ = 0;
   CUmodule module_ = nullptr;
   std::map<Dtype, CUfunction> fill_;
+  std::map<Dtype, CUfunction> compare_;
   CUfunction find_damage_ = nullptr, digest_ = nullptr;
   CUdeviceptr scratch_ = 0;  // one 64-bit word
+  unsigned compare_blocks_ = 0;
+  CUdeviceptr sums_ = 0;  // ValueSums, one a block of a comparison
   int next_id_ = 0;
   std::map<int, GuardedMapping> mappings_;
 };

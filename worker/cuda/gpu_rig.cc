@@ -161,6 +161,13 @@ void GpuRig::CopyOut(const OracleBuffer& from, void* to, size_t bytes) {
             CUDA_SUCCESS);
 }
 
+void GpuRig::CopyIn(const void* from, const OracleBuffer& to, size_t bytes) {
+  const auto driver = LoadDriver();
+  ASSERT_TRUE(driver.has_value());
+  EXPECT_EQ((*driver)->cuMemcpyHtoD(reinterpret_cast<CUdeviceptr>(to.data), from, bytes),
+            CUDA_SUCCESS);
+}
+
 ResolvedArgument BufferArgument(int buffer) {
   return {.buffer = buffer, .type = ParameterType::kPointer};
 }

@@ -75,6 +75,7 @@ class GpuRig {
     CopyOut(from, values.data(), values.size() * sizeof(T));
     return values;
   }
+  void CopyIn(const void* from, const OracleBuffer& to, size_t bytes);
   LoadModule& module() { return module_; }
 
  private:

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <thread>
 
+#include "common/suite/scalar_bits.h"
 #include "worker/cuda/gpu_rig.h"
 #include "worker/cuda/nvrtc.h"
 #include "worker/cuda/nvrtc_compiler.h"
@@ -364,6 +366,76 @@ TEST_F(CudaDevice, NormalsAreTheHostsToTheLastBits) {
     unequal += drawn[i] != expected;
   }
   EXPECT_LT(unequal, drawn.size() / 1000);
+}
+
+// ---- comparison
+
+// Eighths, which every floating dtype holds, then one value of any kind.
+std::vector<char> EighthsThen(double last, Dtype dtype, size_t n) {
+  std::vector<char> bytes(n * SizeOf(dtype));
+  for (size_t i = 0; i < n; ++i) {
+    const double value = i + 1 == n ? last : static_cast<double>(i % 97) / 8 - 5;
+    char* at = bytes.data() + i * SizeOf(dtype);
+    const auto put = [&](auto typed) { std::memcpy(at, &typed, sizeof typed); };
+    switch (dtype) {
+      case Dtype::kFloat64: put(value); break;
+      case Dtype::kFloat32: put(static_cast<float>(value)); break;
+      case Dtype::kFloat16: put(ToHalfBits(value)); break;
+      default: put(ToBFloat16Bits(value)); break;
+    }
+  }
+  return bytes;
+}
+
+TEST_F(CudaDevice, AComparisonSaysWhatTheHostsDoes) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const std::pair<double, double> lasts[] = {{1, 1},      {1.0625, 1}, {kNan, kNan}, {kNan, 1},
+                                             {kInf, kInf}, {-kInf, kInf}, {1, kInf}, {1e-7, 0},
+                                             {-0.0, 0}};
+  const Dtype dtypes[] = {Dtype::kFloat64, Dtype::kFloat32, Dtype::kFloat16, Dtype::kBFloat16};
+  for (const Dtype mine : dtypes)
+    for (const Dtype theirs : dtypes)
+      for (const size_t n : {1, 7, 1000, 300'001}) {
+        auto a = rig.oracle().Allocate(n * SizeOf(mine), Access::kReadWrite,
+                                       Placement::kEndsAtGuard);
+        auto b = rig.oracle().Allocate(n * SizeOf(theirs), Access::kReadWrite,
+                                       Placement::kAligned256);
+        ASSERT_TRUE(a && b);
+        for (const auto& [got, expected] : lasts) {
+          const auto got_bytes = EighthsThen(got, mine, n);
+          const auto expected_bytes = EighthsThen(expected, theirs, n);
+          rig.CopyIn(got_bytes.data(), *a, got_bytes.size());
+          rig.CopyIn(expected_bytes.data(), *b, expected_bytes.size());
+          // From the start, and from where no loads of 16 bytes are possible.
+          for (const size_t skip : {0, 1}) {
+            const auto view = [&](const void* data, Dtype dtype) {
+              return FloatingView{static_cast<const char*>(data) + skip * SizeOf(dtype), dtype,
+                                  static_cast<int64_t>(n - skip)};
+            };
+            const ValueRule rule{.rtol = 1e-2,
+                                 .atol = 1e-3,
+                                 .noticeable = 1e-4,
+                                 .equal_nan = static_cast<int>(n % 2)};
+            const auto sums =
+                rig.oracle().CompareValues(view(a->data, mine), view(b->data, theirs), rule);
+            ASSERT_TRUE(sums) << sums.error().message;
+            const ValueSums host = CompareOnHost(view(got_bytes.data(), mine),
+                                                 view(expected_bytes.data(), theirs), rule);
+            const std::string what = fmt::format("{} {} against {} {}, {} elements from {}", got,
+                                                 ToString(mine), expected, ToString(theirs), n, skip);
+            EXPECT_EQ(sums->wrong, host.wrong) << what;
+            EXPECT_EQ(sums->nonzero, host.nonzero) << what;
+            EXPECT_EQ(sums->noticeable, host.noticeable) << what;
+            EXPECT_NEAR(sums->error_squares, host.error_squares, 1e-9 * host.error_squares) << what;
+            EXPECT_NEAR(sums->tolerance_squares, host.tolerance_squares,
+                        1e-9 * host.tolerance_squares)
+                << what;
+          }
+        }
+        rig.oracle().Release(*a);
+        rig.oracle().Release(*b);
+      }
 }
 
 TEST_F(CudaDevice, ADigestTellsEveryChangedByte) {

@@ -10,6 +10,7 @@
 
 #include "common/base/result.h"
 #include "common/model/child_protocol.h"
+#include "worker/device/value_comparison.h"
 
 namespace warpsmith {
 
@@ -64,6 +65,9 @@ class OracleDevice {
                                                      uint32_t pattern) = 0;
   // A digest of the buffer's bytes, to see whether they changed.
   virtual Result<uint64_t> Digest(const OracleBuffer& buffer) = 0;
+  // All elements of two floating tensors on the device, in one pass over them.
+  virtual Result<ValueSums> CompareValues(const FloatingView& got, const FloatingView& expected,
+                                          const ValueRule& rule) = 0;
   virtual Status Synchronize() = 0;
 
   // Times `run(i)` for i in [0, count) in the very form in which a runner times a plan: cold cache

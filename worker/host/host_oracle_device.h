@@ -30,6 +30,10 @@ class HostOracleDevice : public OracleDevice {
   Status Zero(const OracleBuffer& buffer) override;
   Result<std::optional<uint64_t>> FindDamage(const OracleBuffer& buffer, uint32_t pattern) override;
   Result<uint64_t> Digest(const OracleBuffer& buffer) override;
+  Result<ValueSums> CompareValues(const FloatingView& got, const FloatingView& expected,
+                                  const ValueRule& rule) override {
+    return CompareOnHost(got, expected, rule);
+  }
   Status Synchronize() override { return {}; }
   Result<std::vector<double>> Time(size_t count, const std::function<void(size_t)>& run) override;
 

@@ -47,6 +47,7 @@ class BufferSet {
 
   BindBuffers binding() const;
   std::vector<int> fds() const;
+  OracleDevice& device() const { return device_; }
   uint32_t number() const { return number_; }
   const std::vector<TensorView>& input_views() const { return inputs_; }
   const Values& outputs() const { return outputs_; }

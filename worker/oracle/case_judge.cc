@@ -47,7 +47,8 @@ Ending CaseJudge::Against(BufferSet& set, size_t output, const Values& expected,
               .expected = &expected,
               .got = &set.outputs(),
               .expected_index = output,
-              .got_index = output};
+              .got_index = output,
+              .device = &set.device()};
   if (rule.kind == CompareKind::kIndexByValue) {
     c.pointed = &set.inputs();
     for (size_t i = 0; i < task_.inputs.size(); ++i)

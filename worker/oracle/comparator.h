@@ -1,6 +1,6 @@
 // Compares outputs on the device where they lie, chunk by chunk, so that memory stays bounded. What
-// is right is defined by worker/core/verdict.h; on a GPU a quick pass by tensor operations finds
-// out whether anything is wrong, and only then elements come to the host to be reported.
+// is right is defined by worker/core/verdict.h; a quick pass on the device finds out whether anything
+// is wrong, and only then elements come to the host to be reported.
 // Thread-compatible: the oracle's one thread.
 #pragma once
 
@@ -8,6 +8,7 @@
 
 #include "common/base/result.h"
 #include "worker/core/verdict.h"
+#include "worker/device/oracle_device.h"
 #include "worker/oracle/values.h"
 
 namespace warpsmith {
@@ -30,6 +31,8 @@ struct Comparand {
   size_t pointed_index = 0;
   // For a report: one tensor like `got` full of its poison.
   const Values* poison = nullptr;
+  // Where the tensors lie: it compares plain values in one pass.
+  OracleDevice* device = nullptr;
 };
 
 // Whether the output is right; never more than a report would find.
@@ -37,7 +40,8 @@ Result<bool> Passes(const Comparand& comparand);
 // Element by element; nothing: it is right.
 Result<std::optional<WrongOutputReport>> Report(const Comparand& comparand);
 
-// Passes by tensor operations alone, as on a GPU. Public for the test that holds it against Report.
+// Passes by tensor operations alone: for what the device's one pass does not know (whole numbers,
+// bits, ulps, indices). Public for the test that holds it against Report.
 Result<bool> PassesByTensors(const Comparand& comparand);
 
 }  // namespace warpsmith

@@ -45,6 +45,7 @@ struct Linter {
   const Values& expected;  // exact, or in the output's own dtype where the rule needs it
   const Values& inputs;
   const CaseBounds& bounds;
+  OracleDevice& device;
 
   Result<bool> WouldPass(size_t output, const Values& got, size_t got_index) const {
     const OutputSpec& spec = task.outputs[output];
@@ -54,7 +55,8 @@ struct Linter {
                 .expected = &expected,
                 .got = &got,
                 .expected_index = output,
-                .got_index = got_index};
+                .got_index = got_index,
+                .device = &device};
     for (size_t i = 0; i < task.inputs.size(); ++i)
       if (spec.compare == CompareKind::kIndexByValue && task.inputs[i].name == spec.index_into) {
         c.pointed = &inputs;
@@ -116,7 +118,7 @@ struct Trial {
     return {};
   }
   Linter For(size_t output) const {
-    return {task, linted, ComparesNative(task.outputs[output]) ? native : exact, inputs, bounds};
+    return {task, linted, ComparesNative(task.outputs[output]) ? native : exact, inputs, bounds, device};
   }
   bool HasElements(size_t output) const {
     return buffers[task.inputs.size() + output].elements() > 0;

@@ -113,6 +113,11 @@ at::Tensor FiniteOf(const at::Tensor& tensor) {
 // Values beyond the type's range become the infinity that rounding to it gives.
 at::Tensor Saturated(const at::Tensor& exact, at::ScalarType type) {
   if (!exact.is_floating_point() || !at::isFloatingType(type) || type == at::kDouble) return exact;
+  if (exact.numel() == 0) return exact;
+  // One pass finds that nothing is near the type's end, as nearly always; a NaN anywhere is neither.
+  const auto [least, most] = at::aminmax(exact);
+  const double largest = type == at::kHalf ? 65504.0 : 3.38e38;
+  if (least.item<double>() >= -largest && most.item<double>() <= largest) return exact;
   const at::Tensor rounded = exact.to(type).to(at::kDouble);
   const at::Tensor beyond = rounded.isinf();
   return beyond.any().item<bool>() ? at::where(beyond, rounded, exact) : exact;

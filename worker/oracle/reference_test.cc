@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "common/base/random.h"
+#include "common/suite/scalar_bits.h"
 #include "common/suite/task_shapes.h"
 #include "tests/support/fake_oracle_device.h"
 #include "worker/oracle/bounds.h"
@@ -211,6 +214,72 @@ TEST(Comparator, QuickPassAgreesWithTheDefinition) {
   }
   EXPECT_GT(passed, 400) << "both answers must occur";
   EXPECT_LT(passed, 3600);
+}
+
+// A value as a dtype's bytes hold it.
+std::vector<char> BytesOf(Dtype dtype, const std::vector<double>& values) {
+  std::vector<char> bytes(values.size() * SizeOf(dtype));
+  for (size_t i = 0; i < values.size(); ++i) {
+    char* at = bytes.data() + i * SizeOf(dtype);
+    const auto put = [&](auto typed) { std::memcpy(at, &typed, sizeof typed); };
+    switch (dtype) {
+      case Dtype::kFloat64: put(values[i]); break;
+      case Dtype::kFloat32: put(static_cast<float>(values[i])); break;
+      case Dtype::kFloat16: put(ToHalfBits(values[i])); break;
+      default: put(ToBFloat16Bits(values[i])); break;
+    }
+  }
+  return bytes;
+}
+
+TEST(Comparator, OnePassAgreesWithTheDefinitionInEveryDtype) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const double special[] = {0.0,  -0.0,   1.0,    -1.0,  1.01,   3.5,    kInf,   -kInf,  kNan,
+                            6e-8, -1e-40, 1e-310, 1e-39, 6.1e-5, 3.0e38, 65504., 1e308, -1e308};
+  const Dtype dtypes[] = {Dtype::kFloat64, Dtype::kFloat32, Dtype::kFloat16, Dtype::kBFloat16};
+  FakeOracleDevice device;
+  Random random(11);
+  int passed = 0;
+  constexpr int kRounds = 8000;
+  for (int round = 0; round < kRounds; ++round) {
+    const Dtype dtype = dtypes[random.Below(4)];
+    const Dtype expected_dtype = random.Chance(0.5) ? dtype : dtypes[random.Below(4)];
+    const size_t n = random.Chance(0.2) ? random.Below(40) : random.Below(3);
+    std::vector<double> expected, got;
+    for (size_t i = 0; i < n; ++i) {
+      expected.push_back(special[random.Below(std::size(special))]);
+      got.push_back(random.Chance(0.85) ? expected[i] : special[random.Below(std::size(special))]);
+    }
+    if (random.Chance(0.1)) std::fill(got.begin(), got.end(), 0.0);
+    const auto expected_bytes = BytesOf(expected_dtype, expected);
+    const auto got_bytes = BytesOf(dtype, got);
+    OutputSpec spec{.name = "y", .dtype = dtype, .rtol = 1e-2};
+    spec.equal_nan = random.Chance(0.7);
+    if (random.Chance(0.3)) spec.atol = random.Chance(0.5) ? 10 : 0;
+    const ErrorStats baseline{n, 1e-8, random.Chance(0.5) ? 1e-4 : 0};
+    const std::vector<int64_t> shape{static_cast<int64_t>(n)};
+    const TensorView views[] = {{const_cast<char*>(expected_bytes.data()), expected_dtype, shape},
+                                {const_cast<char*>(got_bytes.data()), dtype, shape}};
+    const Values values = ViewOf(views, DeviceKind::kHost, 0);
+    const Comparand c{.spec = &spec,
+                      .timed_case = {},
+                      .rule = MakeRule(spec, 1, baseline),
+                      .expected = &values,
+                      .got = &values,
+                      .expected_index = 0,
+                      .got_index = 1,
+                      .device = &device};
+    const auto quick = Passes(c);
+    const auto report = Report(c);
+    ASSERT_TRUE(quick && report);
+    ASSERT_EQ(*quick, !report->has_value())
+        << ToString(dtype) << " against " << ToString(expected_dtype) << ", expected "
+        << testing::PrintToString(expected) << ", got " << testing::PrintToString(got);
+    passed += *quick ? 1 : 0;
+  }
+  EXPECT_GT(passed, kRounds / 10) << "both answers must occur";
+  EXPECT_LT(passed, kRounds * 9 / 10);
 }
 
 TEST(Comparator, IndicesAreJudgedByWhatTheyPointAt) {

@@ -1,11 +1,16 @@
-// Device code of worker/cuda/cuda_oracle_device.h: content, damage search, digest.
+// Device code of worker/cuda/cuda_oracle_device.h: content, comparison, damage search,
+// digest.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include "worker/device/compare_value.h"
 #include "worker/device/content_value.h"
 
+using warpsmith::CompareValue;
 using warpsmith::ContentNumbers;
 using warpsmith::ContentValue;
+using warpsmith::ValueRule;
+using warpsmith::ValueSums;
 using u64 = unsigned long long;
 
 __device__ u64 ThreadIndex() { return blockIdx.x * static_cast<u64>(blockDim.x) + threadIdx.x; }
@@ -43,6 +48,84 @@ WARPSMITH_FILL(int16, short)
 WARPSMITH_FILL(int8, signed char)
 WARPSMITH_FILL(uint8, unsigned char)
 WARPSMITH_FILL(bool, unsigned char)
+
+__device__ double Widened(double x) { return x; }
+__device__ double Widened(float x) { return x; }
+__device__ double Widened(__half x) { return __half2float(x); }
+__device__ double Widened(__nv_bfloat16 x) { return __bfloat162float(x); }
+
+// Neighbours that one thread loads together.
+template <typename T, int kCount>
+struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
+  T at[kCount];
+};
+
+template <typename Got, typename Expected>
+__device__ ValueSums CompareAll(const Got* got, const Expected* expected, u64 count,
+                                const ValueRule& rule) {
+  constexpr int kPack = sizeof(Got) + sizeof(Expected) > 8 ? 4 : 8;
+  using GotPack = Pack<Got, kPack>;
+  using ExpectedPack = Pack<Expected, kPack>;
+  ValueSums sums;
+  u64 done = 0;
+  if (reinterpret_cast<u64>(got) % 16 == 0 && reinterpret_cast<u64>(expected) % 16 == 0) {
+    const u64 packs = count / kPack;
+    for (u64 i = ThreadIndex(); i < packs; i += ThreadCount()) {
+      const GotPack mine = reinterpret_cast<const GotPack*>(got)[i];
+      const ExpectedPack theirs = reinterpret_cast<const ExpectedPack*>(expected)[i];
+#pragma unroll
+      for (int k = 0; k < kPack; ++k)
+        CompareValue(rule, Widened(theirs.at[k]), Widened(mine.at[k]), sums);
+    }
+    done = packs * kPack;
+  }
+  for (u64 i = done + ThreadIndex(); i < count; i += ThreadCount())
+    CompareValue(rule, Widened(expected[i]), Widened(got[i]), sums);
+  return sums;
+}
+
+// `type` of the expected values: 0 float64, 1 float32, 2 float16, 3 bfloat16. One ValueSums a block
+// of 256 threads.
+template <typename Got>
+__device__ void CompareWith(const void* got, const void* expected, int type, u64 count,
+                            const ValueRule& rule, ValueSums* parts) {
+  const Got* mine = static_cast<const Got*>(got);
+  ValueSums sums;
+  switch (type) {
+    case 0: sums = CompareAll(mine, static_cast<const double*>(expected), count, rule); break;
+    case 1: sums = CompareAll(mine, static_cast<const float*>(expected), count, rule); break;
+    case 2: sums = CompareAll(mine, static_cast<const __half*>(expected), count, rule); break;
+    default: sums = CompareAll(mine, static_cast<const __nv_bfloat16*>(expected), count, rule);
+  }
+  __shared__ double errors[256], tolerances[256];
+  errors[threadIdx.x] = sums.error_squares;
+  tolerances[threadIdx.x] = sums.tolerance_squares;
+  sums.wrong = __syncthreads_or(sums.wrong);
+  sums.nonzero = __syncthreads_or(sums.nonzero);
+  sums.noticeable = __syncthreads_or(sums.noticeable);
+  for (unsigned half = 128; half > 0; half /= 2) {
+    if (threadIdx.x < half) {
+      errors[threadIdx.x] += errors[threadIdx.x + half];
+      tolerances[threadIdx.x] += tolerances[threadIdx.x + half];
+    }
+    __syncthreads();
+  }
+  if (threadIdx.x != 0) return;
+  sums.error_squares = errors[0];
+  sums.tolerance_squares = tolerances[0];
+  parts[blockIdx.x] = sums;
+}
+
+#define WARPSMITH_COMPARE_KERNEL(name, T)                                                     \
+  extern "C" __global__ void warpsmith_compare_##name(const void* got, const void* expected, \
+                                                      int type, u64 count, ValueRule rule,    \
+                                                      ValueSums* parts) {                     \
+    CompareWith<T>(got, expected, type, count, rule, parts);                                  \
+  }
+WARPSMITH_COMPARE_KERNEL(float64, double)
+WARPSMITH_COMPARE_KERNEL(float32, float)
+WARPSMITH_COMPARE_KERNEL(float16, __half)
+WARPSMITH_COMPARE_KERNEL(bfloat16, __nv_bfloat16)
 
 // The first byte outside [hole_begin, hole_end) of `count` words that is not `pattern`'s, if it is
 // below *first. Words that lie in the hole as a whole are not read.
