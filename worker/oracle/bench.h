@@ -1,6 +1,8 @@
 // What the phases of one evaluation share. Not shared among threads.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/random.h"
@@ -11,6 +13,10 @@
 
 namespace warpsmith {
 
+// Where an evaluation's time goes, by words like "fill_ms": for the log at its finest level. What a
+// device is told to do but not waited for counts where the wait is.
+using PartTimes = std::vector<std::pair<std::string, double>>;
+
 struct Bench {
   OracleDevice& device;
   RunnerLink& runner;
@@ -18,6 +24,7 @@ struct Bench {
   const CompiledCandidate& compiled;
   Random random;  // from a secret seed of this evaluation; content is drawn from it
   std::vector<StageTime>& stages;
+  PartTimes& parts;
 
   const Case& case_at(size_t index) const { return known.task().cases(device.facts().kind)[index]; }
 };
@@ -34,6 +41,21 @@ class StageClock {
  private:
   std::vector<StageTime>& stages_;
   Stage stage_;
+  TimePoint began_;
+};
+
+// Adds the time from its making to its end to a part's.
+class PartClock {
+ public:
+  PartClock(PartTimes& parts, const char* part)
+      : parts_(parts), part_(part), began_(std::chrono::steady_clock::now()) {}
+  PartClock(const PartClock&) = delete;
+  PartClock& operator=(const PartClock&) = delete;
+  ~PartClock();
+
+ private:
+  PartTimes& parts_;
+  const char* part_;
   TimePoint began_;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "common/runtime/log.h"
 #include "worker/core/evaluation.h"
 #include "worker/oracle/timing.h"
 #include "worker/oracle/verify.h"
@@ -66,7 +67,8 @@ Result<KnownTask*> Judge::Know(const Task& task) {
   return known_.front().get();
 }
 
-Outcome Judge::Run(const EvaluateRequest& request, std::vector<StageTime>& stages) {
+Outcome Judge::Run(const EvaluateRequest& request, std::vector<StageTime>& stages,
+                   PartTimes& parts) {
   if (request.compiled.device_kind != device_.facts().kind)
     return Infrastructure{InfrastructureKind::kInternal,
                           std::string("compiled for device ") +
@@ -74,13 +76,15 @@ Outcome Judge::Run(const EvaluateRequest& request, std::vector<StageTime>& stage
                               ToString(device_.facts().kind)};
   auto known = [&] {
     const StageClock clock(stages, Stage::kAdmit);
+    const PartClock part(parts, "admit_ms");
     return Know(request.task);
   }();
   if (!known) return InfrastructureFrom(known.error());
   const EvaluationSteps steps = PlanEvaluation(request.task, device_.facts().kind, request.depth);
   if (steps.fresh_process) runner_.Discard("a confirmation takes a fresh process");
 
-  Bench bench{device_, runner_, **known, request.compiled, Random(SecretSeed()), stages};
+  Bench bench{device_, runner_, **known, request.compiled, Random(SecretSeed()),
+              stages,  parts};
   // What can be refused before anything runs is refused first, for every case.
   for (size_t index : steps.verify) {
     auto resolved = PlanFor(bench, index);
@@ -119,7 +123,15 @@ Outcome Judge::Run(const EvaluateRequest& request, std::vector<StageTime>& stage
 EvaluateReply Judge::Evaluate(const EvaluateRequest& request) {
   EvaluateReply reply{.id = request.id};
   runner_.Begin(request.id);
-  reply.outcome = Run(request, reply.stages);
+  PartTimes parts;
+  {
+    const PartClock whole(parts, "total_ms");
+    reply.outcome = Run(request, reply.stages, parts);
+  }
+  std::vector<LogField> fields = {{"task", request.task.id},
+                                  {"outcome", OutcomeLabel(reply.outcome)}};
+  for (const auto& [part, ms] : parts) fields.emplace_back(part, std::round(ms * 10) / 10);
+  LogList(LogLevel::kDebug, "evaluation_timing", fields);
   reply.log = runner_.output();
   return reply;
 }

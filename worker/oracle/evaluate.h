@@ -8,6 +8,7 @@
 
 #include "common/model/child_protocol.h"
 #include "worker/device/oracle_device.h"
+#include "worker/oracle/bench.h"
 #include "worker/oracle/case_judge.h"
 #include "worker/oracle/runner_link.h"
 
@@ -22,7 +23,7 @@ class Judge {
   EvaluateReply Evaluate(const EvaluateRequest& request);
 
  private:
-  Outcome Run(const EvaluateRequest& request, std::vector<StageTime>& stages);
+  Outcome Run(const EvaluateRequest& request, std::vector<StageTime>& stages, PartTimes& parts);
   Result<KnownTask*> Know(const Task& task);
 
   static constexpr size_t kTasksKept = 32;

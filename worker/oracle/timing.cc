@@ -70,6 +70,7 @@ class CaseTimer {
  private:
   Ending Prepare();
   Ending TimeBaselineAlone();
+  Ending Refill();
   Ending RunTurns(bool with_candidate);
   Ending RunBlock(bool counts);
   Ending Candidate(std::span<const size_t> order);
@@ -129,8 +130,11 @@ Ending CaseTimer::Prepare() {
     sets_.push_back(std::make_unique<BufferSet>(bench_.device, task_, case_,
                                                 static_cast<uint32_t>(case_index_), plan_,
                                                 static_cast<uint32_t>(i)));
-    if (auto done = sets_[i]->Allocate(Placement::kAligned256); !done)
-      return InfrastructureFrom(done.error());
+    {
+      const PartClock part(bench_.parts, "allocate_ms");
+      if (auto done = sets_[i]->Allocate(Placement::kAligned256); !done)
+        return InfrastructureFrom(done.error());
+    }
     if (auto ending = Lend(bench_, steps_.timing, *sets_[i])) return ending;
     auto bound = bench_.known.reference().Bind(case_.dims, sets_[i]->input_views());
     if (!bound) return InfrastructureFrom(bound.error());
@@ -141,6 +145,7 @@ Ending CaseTimer::Prepare() {
 }
 
 Ending CaseTimer::Baseline(std::span<const size_t> order) {
+  const PartClock part(bench_.parts, "baseline_ms");
   // The library takes the memory of the last results again, as a program in a loop would.
   for (size_t i : order) baseline_results_[i] = Values();
   std::optional<Error> failed;
@@ -162,8 +167,10 @@ Ending CaseTimer::Baseline(std::span<const size_t> order) {
 }
 
 // What the baseline takes in blocks in which the runner takes its turns and launches nothing: every
-// effect of handing over is in it, none of a candidate. The first one makes the library ready.
+// effect of handing over is in it, none of a candidate. The first one makes the library ready. One
+// content serves them all: no candidate runs before the next.
 Ending CaseTimer::TimeBaselineAlone() {
+  if (auto ending = Refill()) return ending;
   std::vector<double> rounds;
   for (size_t round = 0; round <= steps_.free_rounds; ++round) {
     if (auto ending = RunTurns(false)) return ending;
@@ -179,6 +186,7 @@ Ending CaseTimer::TimeBaselineAlone() {
 }
 
 Ending CaseTimer::Candidate(std::span<const size_t> order) {
+  const PartClock part(bench_.parts, "runner_ms");
   RunPlan run{.sets = {}, .timed = true, .dirty_shared = false};
   for (size_t i : order) run.sets.push_back(static_cast<uint32_t>(i));
   const double each_us = free_median_us_ / static_cast<double>(sets_.size());
@@ -206,26 +214,34 @@ Ending CaseTimer::CheckBlock(size_t chosen) {
     bench_.runner.Discard("it wrote out of bounds");
     return Violation{ViolationKind::kOutOfBounds, **outside + ", while timed"};
   }
-  for (size_t i = 0; i < sets_.size(); ++i)
-    if (auto ending = judge_->AgainstBaseline(*sets_[i], baseline_results_[i])) return ending;
+  {
+    const PartClock part(bench_.parts, "compare_ms");
+    for (size_t i = 0; i < sets_.size(); ++i)
+      if (auto ending = judge_->AgainstBaseline(*sets_[i], baseline_results_[i])) return ending;
+  }
+  const PartClock part(bench_.parts, "exact_ms");
   const auto exact =
       bench_.known.reference().RunExact(case_.dims, sets_[chosen]->input_views(), plan_.buffers);
   if (!exact) return InfrastructureFrom(exact.error());
   return judge_->AgainstExact(*sets_[chosen], *exact, baseline_results_[chosen]);
 }
 
-// Fresh content everywhere, then the turns of one block in randomised ABBA order. Without a
-// candidate its turns are empty.
-Ending CaseTimer::RunTurns(bool with_candidate) {
-  candidate_runs_.clear();
-  baseline_runs_.clear();
+// Fresh content everywhere.
+Ending CaseTimer::Refill() {
+  const PartClock part(bench_.parts, "fill_ms");
   chosen_ = bench_.random.Below(sets_.size());
   for (auto& set : sets_)
     if (auto done = set->Fill(bench_.random.Fork(), bench_.random.Bits()); !done)
       return InfrastructureFrom(done.error());
   if (auto done = sets_[chosen_]->Remember(); !done) return InfrastructureFrom(done.error());
   if (auto done = bench_.device.Synchronize(); !done) return InfrastructureFrom(done.error());
+  return std::nullopt;
+}
 
+// The turns of one block in randomised ABBA order. Without a candidate its turns are empty.
+Ending CaseTimer::RunTurns(bool with_candidate) {
+  candidate_runs_.clear();
+  baseline_runs_.clear();
   std::vector<size_t> order(sets_.size());
   std::iota(order.begin(), order.end(), size_t{0});
   for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[bench_.random.Below(i)]);
@@ -245,6 +261,7 @@ Ending CaseTimer::RunTurns(bool with_candidate) {
 }
 
 Ending CaseTimer::RunBlock(bool counts) {
+  if (auto ending = Refill()) return ending;
   if (auto ending = RunTurns(true)) return ending;
   if (auto ending = CheckBlock(chosen_)) return ending;
   if (!counts) return std::nullopt;

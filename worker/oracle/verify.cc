@@ -53,7 +53,10 @@ Ending VerifyCase(Bench& bench, size_t case_index) {
   if (auto ending = Load(bench, plan)) return ending;
 
   const StageClock clock(bench.stages, Stage::kVerify);
-  const auto bounds = bench.known.Bounds(case_index, bench.device);
+  const auto bounds = [&] {
+    const PartClock part(bench.parts, "bounds_ms");
+    return bench.known.Bounds(case_index, bench.device);
+  }();
   if (!bounds) return InfrastructureFrom(bounds.error());
   const uint64_t seed = bench.random.Fork();
   const uint32_t pattern = bench.random.Bits();
@@ -63,6 +66,7 @@ Ending VerifyCase(Bench& bench, size_t case_index) {
   const std::pair<BufferSet*, Placement> places[] = {{&first, Placement::kEndsAtGuard},
                                                      {&second, Placement::kStartsAtGuard}};
   for (const auto& [set, placement] : places) {
+    const PartClock part(bench.parts, "verify_fill_ms");
     if (auto done = set->Allocate(placement); !done) return InfrastructureFrom(done.error());
     const uint32_t own = pattern ^ (set->number() * 0x15);
     if (auto done = set->Fill(seed, own); !done) return InfrastructureFrom(done.error());
@@ -72,9 +76,13 @@ Ending VerifyCase(Bench& bench, size_t case_index) {
   if (auto done = bench.device.Synchronize(); !done) return InfrastructureFrom(done.error());
   const RunPlan run{.sets = {0, 1}, .timed = false, .dirty_shared = true};
   const Duration limit = RunLimit((*bounds)->baseline_us, 2, bench.device.facts().kind);
-  auto answer = bench.runner.Call(Stage::kVerify, run, {}, limit);
-  if (auto* outcome = std::get_if<Outcome>(&answer)) return std::move(*outcome);
+  {
+    const PartClock part(bench.parts, "verify_run_ms");
+    auto answer = bench.runner.Call(Stage::kVerify, run, {}, limit);
+    if (auto* outcome = std::get_if<Outcome>(&answer)) return std::move(*outcome);
+  }
 
+  const PartClock part(bench.parts, "verify_check_ms");
   for (const auto& [set, placement] : places)
     if (auto ending = CheckTraces(bench, *set)) return ending;
   // Only now: the truth never lies in memory while a candidate runs.
