@@ -9,6 +9,7 @@ EvaluationSteps PlanEvaluation(const Task& task, DeviceKind kind, Depth depth) {
   EvaluationSteps steps;
   const bool host = kind != DeviceKind::kCuda;
   steps.uneven_loads = host ? 3 : 2;
+  steps.blocks_if_noisy = host ? 48 : 0;
   const auto& cases = task.cases(kind);
   const bool holdout = depth >= Depth::kMeasure;
   // Edge cases are the smallest and catch most: a wrong candidate ends early.
@@ -25,7 +26,9 @@ EvaluationSteps PlanEvaluation(const Task& task, DeviceKind kind, Depth depth) {
     case Depth::kVerify:
     case Depth::kScreen:
       steps.timing = Stage::kScreen;
+      // Half the baseline's speed is far from a champion: its reward needs no second digit.
       steps.stopping = {.target_half_width = 0.02,
+                        .clearly_slower = host ? 0.5 : 0,
                         .min_blocks = 6,
                         .max_blocks = 11,
                         .budget = host ? milliseconds(250) : milliseconds(1500)};

@@ -186,7 +186,7 @@ Validity JudgeValidity(const ValidityEvidence& evidence) {
   if (slowest > 0 && (fastest - slowest) / fastest > 0.03) return Validity::kThrottled;
   if (evidence.candidate_us.empty() || evidence.void_blocks > evidence.candidate_us.size())
     return Validity::kNoisy;
-  if (evidence.noise > noise_limit) return Validity::kNoisy;
+  if (evidence.noise > noise_limit && !(host && evidence.decided)) return Validity::kNoisy;
   if (RelativeSpread(evidence.candidate_us) > limit || RelativeSpread(evidence.baseline_us) > limit)
     return Validity::kNoisy;
   return Validity::kValid;
@@ -228,6 +228,7 @@ const char* ToString(StopReason reason) {
   switch (reason) {
     case StopReason::kGoOn: return "go_on";
     case StopReason::kPrecise: return "precise";
+    case StopReason::kClear: return "clear";
     case StopReason::kHopeless: return "hopeless";
     case StopReason::kMaxBlocks: return "max_blocks";
     case StopReason::kBudget: return "budget";
@@ -249,6 +250,9 @@ StopReason HalfWidthCriterion::Decide(const StoppingState& state) {
     const Interval interval = BootstrapMedian(state.log_ratios, confidence_, random_);
     const double width = interval.half_width();
     if (interval.known && width <= options_.target_half_width) return StopReason::kPrecise;
+    if (interval.known && options_.clearly_slower > 0 &&
+        interval.high < std::log(options_.clearly_slower))
+      return StopReason::kClear;
     const double ratio = width / options_.target_half_width;
     const double needed = static_cast<double>(n) * ratio * ratio;
     if (interval.known && needed > 4.0 * static_cast<double>(options_.max_blocks))

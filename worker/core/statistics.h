@@ -67,14 +67,16 @@ struct ValidityEvidence {
   std::span<const double> baseline_us;
   size_t void_blocks = 0;
   double noise = 0;                    // of AaNoise
+  bool decided = false;                // the comparison is no tie, for all the noise
   std::span<const double> clocks_mhz;  // seen while the candidate ran; zeros are unknown
   DeviceKind kind = DeviceKind::kHost;
   ClockMode mode = ClockMode::kObserved;
 };
 // Noisy: a role's robust spread is over 5 % (host 50 %: its cores are shared with the system), or
 // more blocks were void than counted, or the A/A noise is over 3 % (host 15 %), beyond which a tie
-// would hide almost anything. Throttled: the SM clock moved by over 3 % between blocks.
-// Clocks unverified: mode `locked` and nobody saw the clock.
+// would hide almost anything; on the host a comparison that is decided for all that hides nothing.
+// Throttled: the SM clock moved by over 3 % between blocks. Clocks unverified: mode `locked` and
+// nobody saw the clock.
 Validity JudgeValidity(const ValidityEvidence& evidence);
 
 // What makes a candidate uneven. A violation is a verdict on its author, so the machine must have
@@ -99,6 +101,7 @@ std::optional<size_t> UnevenPosition(std::span<const std::vector<double>> candid
 enum class StopReason {
   kGoOn,
   kPrecise,   // the interval is narrow enough
+  kClear,     // the candidate is slower by far, however wide the interval
   kHopeless,  // it would take several times the allowed blocks
   kMaxBlocks,
   kBudget,  // time is up
@@ -121,6 +124,7 @@ class StoppingCriterion {
 
 struct StoppingOptions {
   double target_half_width = 0.02;  // of the median log ratio
+  double clearly_slower = 0;        // a speed-up, 0: none; an interval below it needs no precision
   size_t min_blocks = 6;
   size_t max_blocks = 24;
   Duration budget = std::chrono::seconds(1);  // once min_blocks count; four times it before

@@ -179,6 +179,20 @@ TEST(Stopping, ATimingThatIsQuietEndsAtTheFirstLook) {
   EXPECT_GT(criterion.confidence(), 0.95) << "several looks share the 5 %";
 }
 
+TEST(Stopping, ASlowCandidateNeedsNoPrecision) {
+  size_t blocks = 0;
+  const StoppingOptions options{
+      .target_half_width = 0.005, .clearly_slower = 0.5, .min_blocks = 6, .max_blocks = 11};
+  HalfWidthCriterion close(options, 1);
+  EXPECT_EQ(RunUntilStopped(close, 0.015, &blocks), StopReason::kMaxBlocks);
+  HalfWidthCriterion slow(options, 1);
+  std::vector<double> ratios = Noisy(6, -2, 0.1, 3);
+  EXPECT_EQ(slow.Decide({ratios, 6, milliseconds(6)}), StopReason::kClear);
+  HalfWidthCriterion doubtful(options, 1);
+  ratios[0] = ratios[1] = ratios[2] = -0.1;
+  EXPECT_NE(doubtful.Decide({ratios, 6, milliseconds(6)}), StopReason::kClear);
+}
+
 TEST(Stopping, MinimumOfTwoSamplesDoesNoHarm) {  // case B7
   size_t blocks = 0;
   HalfWidthCriterion criterion({.target_half_width = 0.001, .min_blocks = 2, .max_blocks = 2}, 1);
@@ -200,6 +214,14 @@ TEST(Validity, SaysWhatDisturbedTheMeasurement) {
   evidence.void_blocks = 0;
   evidence.noise = 0.04;
   EXPECT_EQ(JudgeValidity(evidence), Validity::kNoisy);
+  evidence.decided = true;
+  EXPECT_EQ(JudgeValidity(evidence), Validity::kNoisy);
+  evidence.noise = 0.3;
+  evidence.kind = DeviceKind::kHost;
+  EXPECT_EQ(JudgeValidity(evidence), Validity::kValid) << "far apart for all the host's noise";
+  evidence.decided = false;
+  EXPECT_EQ(JudgeValidity(evidence), Validity::kNoisy);
+  evidence.kind = DeviceKind::kCuda;
   evidence.noise = 0.02;
   evidence.clocks_mhz = falling;
   EXPECT_EQ(JudgeValidity(evidence), Validity::kThrottled);

@@ -71,6 +71,8 @@ class CaseTimer {
   Ending Prepare();
   Ending TimeBaselineAlone();
   Ending Refill();
+  Ending TimeBaselineAloneAgain();
+  void JudgeFreeRounds();
   Ending RunTurns(bool with_candidate);
   Ending RunBlock(bool counts);
   Ending Candidate(std::span<const size_t> order);
@@ -93,6 +95,7 @@ class CaseTimer {
   std::vector<Values> baseline_results_;
   double floor_us_ = 0;
 
+  std::vector<double> free_rounds_us_;
   double free_median_us_ = 0, free_sigma_us_ = 0;  // of a block's baseline, nobody else running
   size_t chosen_ = 0;                              // the set of a block that is looked at closely
   std::vector<double> candidate_runs_, baseline_runs_;  // of the block that runs now
@@ -171,18 +174,31 @@ Ending CaseTimer::Baseline(std::span<const size_t> order) {
 // content serves them all: no candidate runs before the next.
 Ending CaseTimer::TimeBaselineAlone() {
   if (auto ending = Refill()) return ending;
-  std::vector<double> rounds;
   for (size_t round = 0; round <= steps_.free_rounds; ++round) {
     if (auto ending = RunTurns(false)) return ending;
-    if (round > 0) rounds.push_back(Sum(baseline_runs_));
+    if (round > 0) free_rounds_us_.push_back(Sum(baseline_runs_));
   }
-  free_median_us_ = Median(rounds);
+  JudgeFreeRounds();
+  return std::nullopt;
+}
+
+// Another round without the candidate, the oldest of them forgotten: where the machine itself has
+// changed since, it shows here too, and the blocks to come are judged by what it is now.
+Ending CaseTimer::TimeBaselineAloneAgain() {
+  if (auto ending = RunTurns(false)) return ending;
+  free_rounds_us_.erase(free_rounds_us_.begin());
+  free_rounds_us_.push_back(Sum(baseline_runs_));
+  JudgeFreeRounds();
+  return std::nullopt;
+}
+
+void CaseTimer::JudgeFreeRounds() {
+  free_median_us_ = Median(free_rounds_us_);
   // On the host other processes share the cores; what they take is no sign of a candidate's
   // mischief, as long as it is less than what a thread that a candidate left behind would take:
   // half of a core.
   const double least = kind_ == DeviceKind::kHost ? 0.5 / 3 * free_median_us_ : 0;
-  free_sigma_us_ = std::max(RobustSigma(rounds), least);
-  return std::nullopt;
+  free_sigma_us_ = std::max(RobustSigma(free_rounds_us_), least);
 }
 
 Ending CaseTimer::Candidate(std::span<const size_t> order) {
@@ -274,7 +290,7 @@ Ending CaseTimer::RunBlock(bool counts) {
   const double slack_us = kind_ == DeviceKind::kHost ? 15.0 * static_cast<double>(sets_.size()) : 0;
   if (BlockIsVoid(baseline_us, free_median_us_, free_sigma_us_, slack_us)) {
     ++void_blocks_;
-    return std::nullopt;
+    return TimeBaselineAloneAgain();
   }
   const double candidate_us = Sum(candidate_runs_);
   const auto runs = static_cast<double>(sets_.size());
@@ -324,14 +340,6 @@ Ending CaseTimer::CheckAgainstWallClock() {
 Measurement CaseTimer::Summary() const {
   const DeviceFacts& facts = bench_.device.facts();
   Measurement m{.timed_case = case_, .device_kind = kind_, .clock_mode = facts.clock_mode};
-  m.noise = AaNoise(baseline_us_, baseline_us_.size());
-  m.validity = JudgeValidity({.candidate_us = candidate_us_,
-                              .baseline_us = baseline_us_,
-                              .void_blocks = void_blocks_,
-                              .noise = m.noise,
-                              .clocks_mhz = clocks_,
-                              .kind = kind_,
-                              .mode = facts.clock_mode});
   m.confidence = confidence_;
   m.floor_us = floor_us_;
   m.candidate_block_us = candidate_us_;
@@ -341,18 +349,30 @@ Measurement CaseTimer::Summary() const {
   for (double clock : clocks_)
     if (clock > 0) clock_sum += clock, ++clocks;
   m.sm_clock_mhz = clocks > 0 ? clock_sum / clocks : 0;
-  if (log_ratios_.empty()) return m;  // no number rather than a wrong one
-  Random random(1);                   // the same samples give the same interval
-  const Interval interval = BootstrapMedian(log_ratios_, confidence_, random);
+  m.noise = AaNoise(baseline_us_, baseline_us_.size());
+  bool known = false;
+  if (!log_ratios_.empty()) {  // no number rather than a wrong one
+    Random random(1);          // the same samples give the same interval
+    const Interval interval = BootstrapMedian(log_ratios_, confidence_, random);
+    known = interval.known;
+    m.candidate_us = Median(candidate_us_);
+    m.baseline_us = Median(baseline_us_);
+    m.speedup = std::exp(interval.middle);
+    m.speedup_low = std::exp(interval.low);
+    m.speedup_high = std::exp(interval.high);
+    m.comparison = Compare(interval, WilcoxonSignedRank(log_ratios_), m.noise);
+    m.below_floor = floor_us_ > 0 && m.candidate_us < floor_us_;
+  }
+  m.validity = JudgeValidity({.candidate_us = candidate_us_,
+                              .baseline_us = baseline_us_,
+                              .void_blocks = void_blocks_,
+                              .noise = m.noise,
+                              .decided = m.comparison != Comparison::kTie,
+                              .clocks_mhz = clocks_,
+                              .kind = kind_,
+                              .mode = facts.clock_mode});
   // Too few blocks for an interval are no evidence for or against anybody.
-  if (!interval.known) m.validity = Validity::kNoisy;
-  m.candidate_us = Median(candidate_us_);
-  m.baseline_us = Median(baseline_us_);
-  m.speedup = std::exp(interval.middle);
-  m.speedup_low = std::exp(interval.low);
-  m.speedup_high = std::exp(interval.high);
-  m.comparison = Compare(interval, WilcoxonSignedRank(log_ratios_), m.noise);
-  m.below_floor = floor_us_ > 0 && m.candidate_us < floor_us_;
+  if (!log_ratios_.empty() && !known) m.validity = Validity::kNoisy;
   return m;
 }
 
@@ -372,7 +392,8 @@ std::variant<Measurement, Outcome> CaseTimer::Run() {
   } while (criterion.Decide({.log_ratios = log_ratios_,
                              .blocks_run = blocks_run_,
                              .spent = std::chrono::steady_clock::now() - began}) ==
-           StopReason::kGoOn);
+               StopReason::kGoOn ||
+           (blocks_run_ < steps_.blocks_if_noisy && Summary().validity == Validity::kNoisy));
 
   Measurement measurement = Summary();
   // The host's noise is never evidence against a candidate.
