@@ -12,6 +12,7 @@ namespace warpsmith {
 namespace {
 
 constexpr int64_t kChunk = int64_t{1} << 22;  // elements: 32 MiB of doubles a temporary
+constexpr int64_t kWideChunk = int64_t{1} << 25;  // where temporaries are few
 
 Result<bool> NoDifference(const std::exception& exception) {
   return Wrap(FromException(exception), "comparing outputs");
@@ -50,6 +51,30 @@ at::Tensor SameBits(const at::Tensor& a, const at::Tensor& b) {
     case 2: return a.view(at::kShort) == b.view(at::kShort);
     default: return a.view(at::kChar) == b.view(at::kChar);
   }
+}
+
+// The representable numbers of a floating type of at most 32 bits as whole numbers, neighbours one
+// apart, both zeros 0.
+at::Tensor OnALine(const at::Tensor& tensor) {
+  const bool wide = tensor.element_size() == 4;
+  const at::Tensor bits = tensor.view(wide ? at::kInt : at::kShort).to(at::kLong);
+  const at::Tensor magnitude = bits.bitwise_and(wide ? 0x7FFFFFFF : 0x7FFF);
+  return at::where(bits < 0, magnitude.neg(), magnitude);
+}
+
+// 1 where an element is right by its bits (kExact) or to some ulps; both of the output's own dtype.
+at::Tensor RightByBits(const ElementRule& rule, const at::Tensor& expected, const at::Tensor& got) {
+  const at::Tensor nan = got.isnan();
+  at::Tensor right;
+  if (rule.kind == CompareKind::kUlp) {
+    right = (OnALine(got) - OnALine(expected)).abs() <= rule.ulps;
+    right &= got.isfinite() & expected.isfinite();
+    right |= got == expected;
+  } else {
+    right = SameBits(got, expected) & nan.logical_not();
+  }
+  if (rule.equal_nan) right |= nan & expected.isnan();
+  return right;
 }
 
 // 1 where the index got is in range, points at the same value as the expected one, and is not named
@@ -173,12 +198,19 @@ Result<bool> PassesByTensors(const Comparand& c) {
     if (c.rule.kind == CompareKind::kIndexByValue) return PointsAtEqual(c).all().item<bool>();
     if (IsWhole(got) && IsWhole(expected) && c.rule.kind == CompareKind::kExact)
       return at::equal(got, expected.to(got.scalar_type()));
-    if (c.rule.kind != CompareKind::kValue) {
-      // Equal bits are right for either kind; anything else is looked at element by element.
-      const at::Tensor rounded = expected.to(got.scalar_type());
-      if (SameBits(got, rounded).all().item<bool>() && !got.isnan().any().item<bool>()) return true;
+    if (c.rule.kind == CompareKind::kUlp && got.element_size() > 4) {
+      // A line of 64-bit numbers has no room for differences.
       ASSIGN_OR_RETURN(const auto report, Report(c));
       return !report;
+    }
+    if (c.rule.kind != CompareKind::kValue) {
+      for (int64_t begin = 0; begin < got.numel(); begin += kWideChunk) {
+        const int64_t count = std::min(kWideChunk, got.numel() - begin);
+        const at::Tensor rounded = expected.narrow(0, begin, count).to(got.scalar_type());
+        if (!RightByBits(c.rule, rounded, got.narrow(0, begin, count)).all().item<bool>())
+          return false;
+      }
+      return true;
     }
     ValueSums sums;
     const double noticeable = NoticeableOf(c.rule);

@@ -232,11 +232,11 @@ std::vector<char> BytesOf(Dtype dtype, const std::vector<double>& values) {
   return bytes;
 }
 
-TEST(Comparator, OnePassAgreesWithTheDefinitionInEveryDtype) {
+TEST(Comparator, EveryQuickPassAgreesWithTheDefinitionInEveryDtype) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInf = std::numeric_limits<double>::infinity();
   const double special[] = {0.0,  -0.0,   1.0,    -1.0,  1.01,   3.5,    kInf,   -kInf,  kNan,
-                            6e-8, -1e-40, 1e-310, 1e-39, 6.1e-5, 3.0e38, 65504., 1e308, -1e308};
+                            1.001, 1.0000001, 6e-8, -1e-40, 1e-310, 1e-39, 6.1e-5, 3.0e38, 65504., 1e308, -1e308};
   const Dtype dtypes[] = {Dtype::kFloat64, Dtype::kFloat32, Dtype::kFloat16, Dtype::kBFloat16};
   FakeOracleDevice device;
   Random random(11);
@@ -256,6 +256,9 @@ TEST(Comparator, OnePassAgreesWithTheDefinitionInEveryDtype) {
     const auto got_bytes = BytesOf(dtype, got);
     OutputSpec spec{.name = "y", .dtype = dtype, .rtol = 1e-2};
     spec.equal_nan = random.Chance(0.7);
+    const bool by_value = random.Chance(0.6);
+    if (!by_value) spec.compare = random.Chance(0.5) ? CompareKind::kExact : CompareKind::kUlp;
+    spec.ulps = static_cast<int>(random.Below(3));
     if (random.Chance(0.3)) spec.atol = random.Chance(0.5) ? 10 : 0;
     const ErrorStats baseline{n, 1e-8, random.Chance(0.5) ? 1e-4 : 0};
     const std::vector<int64_t> shape{static_cast<int64_t>(n)};
@@ -270,11 +273,11 @@ TEST(Comparator, OnePassAgreesWithTheDefinitionInEveryDtype) {
                       .expected_index = 0,
                       .got_index = 1,
                       .device = &device};
-    const auto quick = Passes(c);
+    const auto quick = by_value ? Passes(c) : PassesByTensors(c);
     const auto report = Report(c);
     ASSERT_TRUE(quick && report);
     ASSERT_EQ(*quick, !report->has_value())
-        << ToString(dtype) << " against " << ToString(expected_dtype) << ", expected "
+        << "kind " << static_cast<int>(spec.compare) << ", " << ToString(dtype) << " against " << ToString(expected_dtype) << ", expected "
         << testing::PrintToString(expected) << ", got " << testing::PrintToString(got);
     passed += *quick ? 1 : 0;
   }
