@@ -351,6 +351,30 @@ TEST_F(CudaDevice, ContentIsTheHostsBitForBit) {
   }
 }
 
+TEST_F(CudaDevice, ShortNormalsAreTheHostsButForARoundingHereAndThere) {
+  const int64_t n = 1'000'000;
+  const int x = rig.Buffer(BufferRole::kInput, Dtype::kFloat16, n);
+  const int b = rig.Buffer(BufferRole::kInput, Dtype::kBFloat16, n);
+  Content content{.dtype = Dtype::kFloat16, .elements = n, .seed = 42, .tensor_number = 3};
+  content.init.scale = 2;
+  ASSERT_TRUE(rig.oracle().Fill(rig.lent(x), content).has_value());
+  content.dtype = Dtype::kBFloat16;
+  ASSERT_TRUE(rig.oracle().Fill(rig.lent(b), content).has_value());
+  const ContentNumbers numbers{.seed = 42, .tensor_number = 3, .scale = 2};
+  const auto halves = rig.Read<uint16_t>(x), brains = rig.Read<uint16_t>(b);
+  size_t unequal = 0;
+  for (size_t i = 0; i < halves.size(); ++i) {
+    const auto expected = static_cast<double>(static_cast<float>(ContentValue(numbers, i)));
+    // One unit in the last place at most, but where the value itself is nearly nothing.
+    const int half_off = std::abs(halves[i] - ToHalfBits(expected));
+    const int brain_off = std::abs(brains[i] - ToBFloat16Bits(expected));
+    ASSERT_TRUE(half_off <= 1 || std::abs(expected) < 1e-3) << expected << " at " << i;
+    ASSERT_TRUE(brain_off <= 1 || std::abs(expected) < 1e-3) << expected << " at " << i;
+    unequal += static_cast<size_t>((half_off != 0) + (brain_off != 0));
+  }
+  EXPECT_LT(unequal, halves.size() / 100);
+}
+
 TEST_F(CudaDevice, NormalsAreTheHostsToTheLastBits) {
   const int64_t n = 100'000;
   const int x = rig.Buffer(BufferRole::kInput, Dtype::kFloat32, n);

@@ -13,7 +13,8 @@
 //   one_hot   1 where the column is floor(w * last_dim / 2^32), w = word 0 of block (row)
 //   mask      1 where word 0 / 2^32 < value
 //   constant  value
-// A value becomes float32 by rounding to nearest, and float16 or bfloat16 from that float32.
+// A value becomes float32 by rounding to nearest, and float16 or bfloat16 from that float32 (for
+// these two CUDA takes logarithm and cosine of a normal in floats).
 // Compile without contraction of multiply-adds (g++ for x86-64 does; NVRTC: --fmad=false).
 #pragma once
 
@@ -70,7 +71,8 @@ WARPSMITH_CONTENT double ContentValue(const ContentNumbers& c, unsigned long lon
   constexpr double kTwoToMinus32 = 1.0 / 4294967296.0;
   if (c.kind == 6) return c.value;  // constant
   const long long last_dim = c.last_dim > 0 ? c.last_dim : 1;
-  const unsigned long long row = index / static_cast<unsigned long long>(last_dim);
+  unsigned long long row = 0;
+  if (c.kind == 4) row = index / static_cast<unsigned long long>(last_dim);  // slow on a GPU
   const ContentWords words = DrawContent(c, c.kind == 4 ? row : index);
   const double u = words.word0 * kTwoToMinus32;
   switch (c.kind) {
