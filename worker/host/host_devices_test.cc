@@ -3,16 +3,21 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <thread>
 
 #include "common/base/random.h"
 #include "worker/device/content_value.h"
 #include "worker/host/cpu_facts.h"
+#include "worker/host/lane_clock.h"
 #include "worker/host/test_lane.h"
 
 namespace warpsmith {
@@ -306,6 +311,32 @@ TEST_F(HostRunner, AnExecutableThatAsksForMoreThanItMayIsEnded) {
   auto bad = module_;
   bad.binary = shell;
   EXPECT_THAT(Why(runner_.Load(bad)), HasSubstr("did not start"));
+}
+
+TEST(LaneClock, OnOneCoreWaitingIsNotWork) {
+  const LaneClock cpu(1), wall(2);
+  const double cpu_before = cpu.Now(), wall_before = wall.Now();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_GE(wall.Now() - wall_before, 50'000);
+  EXPECT_LT(cpu.Now() - cpu_before, 25'000) << "another process could have had the core meanwhile";
+  const double start = cpu.Now();
+  while (cpu.Now() - start < 1000) {
+  }
+  EXPECT_GT(wall.Now() - wall_before, 51'000) << "work takes time by either clock";
+}
+
+TEST(LaneClock, AnotherProcessIsChargedForItsOwnWork) {
+  const pid_t child = fork();
+  if (child == 0) {
+    for (;;) pause();
+  }
+  const LaneClock theirs(1, child), mine(1);
+  const double before = theirs.Now(), start = mine.Now();
+  while (mine.Now() - start < 20'000) {
+  }
+  EXPECT_LT(theirs.Now() - before, 10'000) << "it waited while this process worked";
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
 }
 
 }  // namespace
