@@ -68,6 +68,7 @@ function(warpsmith_test name)
   warpsmith_resolve(deps ${arg_DEPS})
   add_executable(${name} ${arg_SRCS})
   target_link_libraries(${name} PRIVATE ${deps} GTest::gmock GTest::gtest_main)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # a fifth quicker to compile
   if(arg_TORCH)
     target_link_libraries(${name} PRIVATE warpsmith::torch)
   endif()
