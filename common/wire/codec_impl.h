@@ -10,6 +10,7 @@
 
 #include "common/wire/codec.h"
 #include "common/wire/fields.h"
+#include "common/wire/model_codec.h"
 
 namespace warpsmith::wire_io {
 

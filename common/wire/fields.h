@@ -140,22 +140,31 @@ struct Value {
   static void Write(Slot slot, const T& record) {
     WriteTo(slot.Init(), record);
   }
+  // Not inline, so that model_codec.cc can compile the large ones for all.
   template <typename Builder>
-  static void WriteTo(Builder message, const T& record) {
-    Writer<Builder> walk{message};
-    Record<T>::Fields(walk, record);
-    CHECK(walk.matched || !Record<T>::kUnion, "every alternative is in the union's table");
-  }
+  static void WriteTo(Builder message, const T& record);
   template <typename Reader>
-  static T Read(Reader message) {
-    RequireWhole(message);
-    T record{};
-    ReaderWalk<Reader> walk{message};
-    Record<T>::Fields(walk, record);
-    if (Record<T>::kUnion && !walk.matched) throw Corrupt("an alternative that is not known");
-    return record;
-  }
+  static T Read(Reader message);
 };
+
+template <typename T>
+template <typename Builder>
+void Value<T>::WriteTo(Builder message, const T& record) {
+  Writer<Builder> walk{message};
+  Record<T>::Fields(walk, record);
+  CHECK(walk.matched || !Record<T>::kUnion, "every alternative is in the union's table");
+}
+
+template <typename T>
+template <typename Reader>
+T Value<T>::Read(Reader message) {
+  RequireWhole(message);
+  T record{};
+  ReaderWalk<Reader> walk{message};
+  Record<T>::Fields(walk, record);
+  if (Record<T>::kUnion && !walk.matched) throw Corrupt("an alternative that is not known");
+  return record;
+}
 
 // ---- numbers, enums, ids, texts
 
