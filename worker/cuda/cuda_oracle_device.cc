@@ -83,8 +83,7 @@ CudaStatus CudaOracleDevice::Prepare(const std::string& cubin) {
     const std::string name = fmt::format("warpsmith_fill_{}", ToString(dtype));
     CUDA_TRY(driver.cuModuleGetFunction(&fill_[dtype], module_, name.c_str()), doing);
   }
-  for (const Dtype dtype :
-       {Dtype::kFloat64, Dtype::kFloat32, Dtype::kFloat16, Dtype::kBFloat16}) {
+  for (const Dtype dtype : {Dtype::kFloat64, Dtype::kFloat32, Dtype::kFloat16, Dtype::kBFloat16}) {
     const std::string name = fmt::format("warpsmith_compare_{}", ToString(dtype));
     CUDA_TRY(driver.cuModuleGetFunction(&compare_[dtype], module_, name.c_str()), doing);
   }
@@ -265,8 +264,8 @@ Result<ValueSums> CudaOracleDevice::CompareValues(const FloatingView& got,
     auto count = static_cast<unsigned long long>(got.elements);
     ValueRule own_rule = rule;
     void* arguments[] = {&mine, &theirs, &type, &count, &own_rule, &sums_};
-    const auto blocks = static_cast<unsigned>(std::clamp<uint64_t>(
-        (count + kCompareThreads - 1) / kCompareThreads, 1, compare_blocks_));
+    const auto blocks = static_cast<unsigned>(
+        std::clamp<uint64_t>((count + kCompareThreads - 1) / kCompareThreads, 1, compare_blocks_));
     CUDA_TRY(driver.cuLaunchKernel(compare_.at(got.dtype), blocks, 1, 1, kCompareThreads, 1, 1, 0,
                                    kStream, arguments, nullptr),
              doing);

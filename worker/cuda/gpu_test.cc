@@ -414,17 +414,17 @@ std::vector<char> EighthsThen(double last, Dtype dtype, size_t n) {
 TEST_F(CudaDevice, AComparisonSaysWhatTheHostsDoes) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  const std::pair<double, double> lasts[] = {{1, 1},      {1.0625, 1}, {kNan, kNan}, {kNan, 1},
-                                             {kInf, kInf}, {-kInf, kInf}, {1, kInf}, {1e-7, 0},
-                                             {-0.0, 0}};
+  const std::pair<double, double> lasts[] = {{1, 1},    {1.0625, 1},  {kNan, kNan},
+                                             {kNan, 1}, {kInf, kInf}, {-kInf, kInf},
+                                             {1, kInf}, {1e-7, 0},    {-0.0, 0}};
   const Dtype dtypes[] = {Dtype::kFloat64, Dtype::kFloat32, Dtype::kFloat16, Dtype::kBFloat16};
   for (const Dtype mine : dtypes)
     for (const Dtype theirs : dtypes)
       for (const size_t n : {1, 7, 1000, 300'001}) {
-        auto a = rig.oracle().Allocate(n * SizeOf(mine), Access::kReadWrite,
-                                       Placement::kEndsAtGuard);
-        auto b = rig.oracle().Allocate(n * SizeOf(theirs), Access::kReadWrite,
-                                       Placement::kAligned256);
+        auto a =
+            rig.oracle().Allocate(n * SizeOf(mine), Access::kReadWrite, Placement::kEndsAtGuard);
+        auto b =
+            rig.oracle().Allocate(n * SizeOf(theirs), Access::kReadWrite, Placement::kAligned256);
         ASSERT_TRUE(a && b);
         for (const auto& [got, expected] : lasts) {
           const auto got_bytes = EighthsThen(got, mine, n);
@@ -446,8 +446,9 @@ TEST_F(CudaDevice, AComparisonSaysWhatTheHostsDoes) {
             ASSERT_TRUE(sums) << sums.error().message;
             const ValueSums host = CompareOnHost(view(got_bytes.data(), mine),
                                                  view(expected_bytes.data(), theirs), rule);
-            const std::string what = fmt::format("{} {} against {} {}, {} elements from {}", got,
-                                                 ToString(mine), expected, ToString(theirs), n, skip);
+            const std::string what =
+                fmt::format("{} {} against {} {}, {} elements from {}", got, ToString(mine),
+                            expected, ToString(theirs), n, skip);
             EXPECT_EQ(sums->wrong, host.wrong) << what;
             EXPECT_EQ(sums->nonzero, host.nonzero) << what;
             EXPECT_EQ(sums->noticeable, host.noticeable) << what;

@@ -83,8 +83,8 @@ WARPSMITH_CONTENT double ContentValue(const ContentNumbers& c, unsigned long lon
     case 1:  // uniform
       return c.low + (c.high - c.low) * u;
     case 2:  // integer
-      return c.low + static_cast<double>(ScaleWord(
-                         words.word0, static_cast<long long>(c.high - c.low) + 1));
+      return c.low + static_cast<double>(
+                         ScaleWord(words.word0, static_cast<long long>(c.high - c.low) + 1));
     case 3:  // index
       return static_cast<double>(ScaleWord(words.word0, c.bound));
     case 4:  // one_hot

@@ -23,7 +23,8 @@ inline double Widened(Brain x) {
   return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(x.bits) << 16));
 }
 inline double Widened(Half x) {
-  // Moved into a float's places the exponent is 112 too small; infinities and NaN have all its bits.
+  // Moved into a float's places the exponent is 112 too small; infinities and NaN have all its
+  // bits.
   const uint32_t magnitude = (x.bits & 0x7FFFu) << 13, sign = (x.bits & 0x8000u) << 16;
   const float small = std::bit_cast<float>(magnitude) * 0x1p112f;
   const uint32_t bits =

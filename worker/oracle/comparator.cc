@@ -11,7 +11,7 @@
 namespace warpsmith {
 namespace {
 
-constexpr int64_t kChunk = int64_t{1} << 22;  // elements: 32 MiB of doubles a temporary
+constexpr int64_t kChunk = int64_t{1} << 22;      // elements: 32 MiB of doubles a temporary
 constexpr int64_t kWideChunk = int64_t{1} << 25;  // where temporaries are few
 
 Result<bool> NoDifference(const std::exception& exception) {
@@ -143,8 +143,7 @@ bool ChunkPasses(const ElementRule& rule, const at::Tensor& expected, const at::
 // Nothing: not a dense tensor of a floating dtype.
 std::optional<FloatingView> FloatingViewOf(const at::Tensor& tensor) {
   if (!tensor.is_contiguous()) return std::nullopt;
-  for (const Dtype dtype :
-       {Dtype::kFloat64, Dtype::kFloat32, Dtype::kFloat16, Dtype::kBFloat16})
+  for (const Dtype dtype : {Dtype::kFloat64, Dtype::kFloat32, Dtype::kFloat16, Dtype::kBFloat16})
     if (tensor.scalar_type() == ScalarTypeOf(dtype))
       return FloatingView{tensor.const_data_ptr(), dtype, tensor.numel()};
   return std::nullopt;

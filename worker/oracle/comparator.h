@@ -1,7 +1,7 @@
 // Compares outputs on the device where they lie, chunk by chunk, so that memory stays bounded. What
-// is right is defined by worker/core/verdict.h; a quick pass on the device finds out whether anything
-// is wrong, and only then elements come to the host to be reported.
-// Thread-compatible: the oracle's one thread.
+// is right is defined by worker/core/verdict.h; a quick pass on the device finds out whether
+// anything is wrong, and only then elements come to the host to be reported. Thread-compatible: the
+// oracle's one thread.
 #pragma once
 
 #include <optional>

@@ -83,8 +83,7 @@ Outcome Judge::Run(const EvaluateRequest& request, std::vector<StageTime>& stage
   const EvaluationSteps steps = PlanEvaluation(request.task, device_.facts().kind, request.depth);
   if (steps.fresh_process) runner_.Discard("a confirmation takes a fresh process");
 
-  Bench bench{device_, runner_, **known, request.compiled, Random(SecretSeed()),
-              stages,  parts};
+  Bench bench{device_, runner_, **known, request.compiled, Random(SecretSeed()), stages, parts};
   // What can be refused before anything runs is refused first, for every case.
   for (size_t index : steps.verify) {
     auto resolved = PlanFor(bench, index);

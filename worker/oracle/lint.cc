@@ -118,7 +118,8 @@ struct Trial {
     return {};
   }
   Linter For(size_t output) const {
-    return {task, linted, ComparesNative(task.outputs[output]) ? native : exact, inputs, bounds, device};
+    return {task,   linted, ComparesNative(task.outputs[output]) ? native : exact,
+            inputs, bounds, device};
   }
   bool HasElements(size_t output) const {
     return buffers[task.inputs.size() + output].elements() > 0;

@@ -114,7 +114,8 @@ at::Tensor FiniteOf(const at::Tensor& tensor) {
 at::Tensor Saturated(const at::Tensor& exact, at::ScalarType type) {
   if (!exact.is_floating_point() || !at::isFloatingType(type) || type == at::kDouble) return exact;
   if (exact.numel() == 0) return exact;
-  // One pass finds that nothing is near the type's end, as nearly always; a NaN anywhere is neither.
+  // One pass finds that nothing is near the type's end, as nearly always; a NaN anywhere is
+  // neither.
   const auto [least, most] = at::aminmax(exact);
   const double largest = type == at::kHalf ? 65504.0 : 3.38e38;
   if (least.item<double>() >= -largest && most.item<double>() <= largest) return exact;

@@ -235,8 +235,9 @@ std::vector<char> BytesOf(Dtype dtype, const std::vector<double>& values) {
 TEST(Comparator, EveryQuickPassAgreesWithTheDefinitionInEveryDtype) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  const double special[] = {0.0,  -0.0,   1.0,    -1.0,  1.01,   3.5,    kInf,   -kInf,  kNan,
-                            1.001, 1.0000001, 6e-8, -1e-40, 1e-310, 1e-39, 6.1e-5, 3.0e38, 65504., 1e308, -1e308};
+  const double special[] = {0.0,   -0.0,   1.0,    -1.0,      1.01,  3.5,    kInf,
+                            -kInf, kNan,   1.001,  1.0000001, 6e-8,  -1e-40, 1e-310,
+                            1e-39, 6.1e-5, 3.0e38, 65504.,    1e308, -1e308};
   const Dtype dtypes[] = {Dtype::kFloat64, Dtype::kFloat32, Dtype::kFloat16, Dtype::kBFloat16};
   FakeOracleDevice device;
   Random random(11);
@@ -277,8 +278,9 @@ TEST(Comparator, EveryQuickPassAgreesWithTheDefinitionInEveryDtype) {
     const auto report = Report(c);
     ASSERT_TRUE(quick && report);
     ASSERT_EQ(*quick, !report->has_value())
-        << "kind " << static_cast<int>(spec.compare) << ", " << ToString(dtype) << " against " << ToString(expected_dtype) << ", expected "
-        << testing::PrintToString(expected) << ", got " << testing::PrintToString(got);
+        << "kind " << static_cast<int>(spec.compare) << ", " << ToString(dtype) << " against "
+        << ToString(expected_dtype) << ", expected " << testing::PrintToString(expected) << ", got "
+        << testing::PrintToString(got);
     passed += *quick ? 1 : 0;
   }
   EXPECT_GT(passed, kRounds / 10) << "both answers must occur";
