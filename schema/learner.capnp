@@ -63,6 +63,11 @@ struct RunTrained {
   version @1 :Model.PolicyVersion;
 }
 
+struct RunRefused {
+  run @0 :UInt64;
+  why @1 :Text;
+}
+
 struct WelcomeLearner {
   epoch @0 :UInt64;
   incarnation @1 :UInt64;
@@ -117,6 +122,7 @@ struct LearnerMessage {
     weightsAnnouncement @2 :Worker.WeightsAnnouncement;
     checkpointDurable @3 :CheckpointDurable;
     runTrained @4 :RunTrained;
+    runRefused @5 :RunRefused;
   }
 }
 

@@ -45,6 +45,7 @@ struct JobFailed {
   fence @1 :Model.Fence;
   kind @2 :Model.InfrastructureKind;
   detail @3 :Text;
+  policyRefuses @4 :Bool;
 }
 
 struct WeightsInUse {

@@ -201,7 +201,7 @@ using ToPolicy = std::variant<ActRequest, LoadWeights>;
 struct ActReply {
   uint64_t id = 0;
   std::vector<Action> actions;    // one an episode; empty when `problem` says why not
-  std::string problem;
+  std::string problem;            // the policy cannot write for this task, now or later
   bool operator==(const ActReply&) const = default;
 };
 

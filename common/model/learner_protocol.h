@@ -79,8 +79,16 @@ struct RunTrained {
   bool operator==(const RunTrained&) const = default;
 };
 
+// This learner cannot train the run and trying again would change nothing (no family of its policy
+// fits a task, a checkpoint of no use): the run fails. Repeated until told to forget it.
+struct RunRefused {
+  RunId run;
+  std::string why;
+  bool operator==(const RunRefused&) const = default;
+};
+
 using LearnerMessage = std::variant<RegisterLearner, Heartbeat, WeightsAnnouncement,
-                                    CheckpointDurable, RunTrained>;
+                                    CheckpointDurable, RunTrained, RunRefused>;
 
 // ---- coordinator -> learner
 

@@ -70,6 +70,8 @@ struct JobFailed {
   Fence fence;
   InfrastructureKind kind = InfrastructureKind::kInternal;
   std::string detail;
+  // The run's policy cannot write for this task, on whatever worker: the run fails.
+  bool policy_refuses = false;
   bool operator==(const JobFailed&) const = default;
 };
 

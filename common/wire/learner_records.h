@@ -60,6 +60,11 @@ WIRE_RECORD(RunTrained, r) {
   FIELD(r.version, Version);
 }
 
+WIRE_RECORD(RunRefused, r) {
+  FIELD(r.run, Run);
+  FIELD(r.why, Why);
+}
+
 WIRE_RECORD(WelcomeLearner, r) {
   FIELD(r.epoch, Epoch);
   FIELD(r.incarnation, Incarnation);
@@ -113,6 +118,7 @@ WIRE_UNION(LearnerMessage, r) {
   ALTERNATIVE(WeightsAnnouncement);
   ALTERNATIVE(CheckpointDurable);
   ALTERNATIVE(RunTrained);
+  ALTERNATIVE(RunRefused);
 }
 
 WIRE_UNION(CoordinatorToLearner, r) {

@@ -47,6 +47,7 @@ WIRE_RECORD(JobFailed, r) {
   FIELD(r.fence, Fence);
   FIELD(r.kind, Kind);
   FIELD(r.detail, Detail);
+  FIELD(r.policy_refuses, PolicyRefuses);
 }
 
 WIRE_RECORD(WeightsInUse, r) {

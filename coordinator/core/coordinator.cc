@@ -210,11 +210,27 @@ void Coordinator::SettleRun(TimePoint now, TrainingRun& run) {
   EndRun(now, run, RunState::kComplete, "");
 }
 
+void Coordinator::AbandonRun(TimePoint now, TrainingRun& run, RunState state,
+                             const std::string& problem) {
+  for (JobId id : jobs_.OfRun(run.id())) {
+    Job& job = *jobs_.Find(id);
+    CancelLease(job);
+    run.GiveUp(job.missing, 0);
+    job.problem = state == RunState::kFailed ? "its run failed" : "its run was cancelled";
+    jobs_.Cancel(job);
+    run.GroupEnded(job.rollout()->group);
+    Put(job.Change());
+    Durably(JobEndStored{id});
+  }
+  EndRun(now, run, state, problem);
+}
+
 void Coordinator::EndRun(TimePoint now, TrainingRun& run, RunState state,
                          const std::string& problem) {
   run.SetState(state, WallMs(now), problem);
   Put(run.Change());
-  Note("run_ended", {{"run", std::to_string(run.id().value())}, {"state", ToString(state)}});
+  Note("run_ended", {{"run", std::to_string(run.id().value())}, {"state", ToString(state)},
+                      {"problem", problem}});
   Durably(RunEndStored{run.id()});
 }
 

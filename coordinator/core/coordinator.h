@@ -109,6 +109,7 @@ class Coordinator {
   void OnLearner(TimePoint now, WeightsAnnouncement& message);
   void OnLearner(TimePoint now, CheckpointDurable& message);
   void OnLearner(TimePoint now, RunTrained& message);
+  void OnLearner(TimePoint now, RunRefused& message);
   void TellLearner(TimePoint now, TrainingRun& run);
   std::string StreamOf(RunId run) const;
 
@@ -134,6 +135,8 @@ class Coordinator {
   void TellCancelled(const Lease& lease);
   void CancelLease(const Job& job);
   void SettleRun(TimePoint now, TrainingRun& run);
+  // Ends a run that is not done: what it has queued or leased is cancelled.
+  void AbandonRun(TimePoint now, TrainingRun& run, RunState state, const std::string& problem);
   void EndRun(TimePoint now, TrainingRun& run, RunState state, const std::string& problem);
 
   // Dispatch (dispatch.cc).

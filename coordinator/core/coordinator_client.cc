@@ -11,14 +11,24 @@ RequestFailed NoRun(RunId run) {
                  "no run " + std::to_string(run.value()) + ": `warpsmith status` lists them"});
 }
 
+bool PromisesNothing(const ClientRequest& request, const ClientReply& reply) {
+  return std::holds_alternative<GetCluster>(request) || std::holds_alternative<GetRun>(request) ||
+         std::holds_alternative<RequestFailed>(reply);
+}
+
 }  // namespace
 
 void Coordinator::On(TimePoint now, ClientAsked& event) {
   auto reply = std::visit([&](const auto& request) { return AnswerTo(now, event, request); },
                           event.call.request);
+  if (!reply) return;
+  AnswerClient answer{event.client, ClientAnswer{event.call.id, std::move(*reply)}};
   // Also what is only read waits for what was put before, so that nobody sees a thing that can
-  // vanish.
-  if (reply) Durably(AnswerClient{event.client, ClientAnswer{event.call.id, std::move(*reply)}});
+  // vanish; but a store that cannot write must not keep people from learning that.
+  if (!store_.ok && PromisesNothing(event.call.request, answer.answer.reply))
+    Emit(std::move(answer));
+  else
+    Durably(std::move(answer));
 }
 
 std::optional<ClientReply> Coordinator::AnswerTo(TimePoint now, const ClientAsked&,
@@ -57,19 +67,7 @@ std::optional<ClientReply> Coordinator::AnswerTo(TimePoint now, const ClientAske
                                                  const CancelRun& request) {
   TrainingRun* run = FindRun(request.run);
   if (run == nullptr) return NoRun(request.run);
-  if (run->live()) {
-    for (JobId id : jobs_.OfRun(request.run)) {
-      Job& job = *jobs_.Find(id);
-      CancelLease(job);
-      run->GiveUp(job.missing, 0);
-      job.problem = "its run was cancelled";
-      jobs_.Cancel(job);
-      run->GroupEnded(job.rollout()->group);
-      Put(job.Change());
-      Durably(JobEndStored{id});
-    }
-    EndRun(now, *run, RunState::kCancelled, "");
-  }
+  if (run->live()) AbandonRun(now, *run, RunState::kCancelled, "");
   return StatusOf(now, *run);
 }
 

@@ -184,4 +184,13 @@ void Coordinator::OnLearner(TimePoint now, RunTrained& message) {
   SettleRun(now, *run);
 }
 
+void Coordinator::OnLearner(TimePoint now, RunRefused& message) {
+  TrainingRun* run = FindRun(message.run);
+  if (run == nullptr || !run->live()) {
+    Durably(SendLearner{learner_.peer(), ForgetRun{message.run}});
+    return;
+  }
+  AbandonRun(now, *run, RunState::kFailed, "the learner cannot train it: " + message.why);
+}
+
 }  // namespace warpsmith

@@ -276,6 +276,28 @@ TEST_F(LearningTest, AVersionOfTheNewestLearnerIsKnownAfterARestartBeforeItsFirs
   EXPECT_EQ(core->runs().at(run).line.newest(), (PolicyVersion{2, 0}));
 }
 
+TEST_F(LearningTest, ARunThatTheLearnerRefusesFailsAtOnceAndItsWorkIsCalledBack) {
+  Heard<AssignJob>(kAnna);
+  LearnerSays("lena", RunRefused{run, "no family fits"});
+  EXPECT_EQ(StatusOf(run).state, RunState::kFailed);
+  EXPECT_THAT(StatusOf(run).problem, HasSubstr("no family fits"));
+  EXPECT_EQ(Heard<CancelJob>(kAnna).size(), 1u);
+  EXPECT_TRUE(Heard<AssignJob>(kAnna).empty());
+  EXPECT_EQ(LearnerHeard<ForgetRun>("lena").size(), 1u);
+  LearnerSays("lena", RunRefused{run, "no family fits"});  // sent before it heard
+  EXPECT_EQ(LearnerHeard<ForgetRun>("lena").size(), 1u);
+  EXPECT_EQ(core->conservation_error(), 0);
+  Restart();
+  EXPECT_EQ(StatusOf(run).state, RunState::kFailed);
+  EXPECT_THAT(StatusOf(run).problem, HasSubstr("no family fits"));
+}
+
+TEST_F(LearningTest, ARefusalOfALearnerThatWasReplacedFailsNothing) {
+  LearnerJoins("lola");
+  LearnerSays("lena", RunRefused{run, "no family fits"});
+  EXPECT_EQ(StatusOf(run).state, RunState::kRunning);
+}
+
 TEST_F(LearningTest, ALearnerIsToldToForgetARunThatHasEnded) {
   Ask(CancelRun{run});
   LearnerHeard<ForgetRun>("lena");

@@ -134,6 +134,26 @@ TEST_F(CoordinatorTest, WithNobodyElseAFailedJobIsTriedAgainHereAfterABackOff) {
   EXPECT_EQ(Assigned(kAnna).job, job.job);
 }
 
+TEST_F(CoordinatorTest, ARunWhosePolicyCannotWriteForATaskFailsWithTheReasonAndIsNotTriedAgain) {
+  Registers(kAnna, 2);
+  const RunId run = Submit(RandomSpec());
+  const auto jobs = Heard<AssignJob>(kAnna);
+  ASSERT_EQ(jobs.size(), 2u);
+  const JobFailed refusal{jobs[0].job, jobs[0].fence, InfrastructureKind::kInternal,
+                          "no family of the grammar can write small/copy", true};
+  JobFailed late = refusal;
+  late.fence.attempt = 7;
+  Says(kAnna, late);
+  EXPECT_EQ(StatusOf(run).state, RunState::kRunning) << "of an attempt that is not in force";
+  Says(kAnna, refusal);
+  EXPECT_EQ(StatusOf(run).state, RunState::kFailed);
+  EXPECT_THAT(StatusOf(run).problem, HasSubstr("can write small/copy"));
+  EXPECT_EQ(StatusOf(run).infrastructure_evaluations, 0);
+  EXPECT_EQ(core->jobs().counts(), (JobCounts{2, 0, 0, 0, 2}));
+  Pass(seconds(5));
+  EXPECT_TRUE(Heard<AssignJob>(kAnna).empty());
+}
+
 TEST_F(CoordinatorTest, AJobThatKillsEveryWorkerIsGivenUpMaskedAndCountedAndTheRunGoesOn) {
   Registers(kAnna);
   const RunId run = Submit(RandomSpec());
@@ -327,6 +347,23 @@ TEST_F(CoordinatorTest, ASubmissionIsAnsweredOnlyWhenItIsDurable) {
   const auto answers = Done<AnswerClient>();
   ASSERT_EQ(answers.size(), 1u);
   EXPECT_EQ(answers[0].answer.id, 7u);
+}
+
+TEST_F(CoordinatorTest, AFullDiskKeepsNobodyFromLearningOfItAndPromisesNothing) {
+  Registers(kAnna);
+  const RunId run = Submit(RandomSpec());
+  store_works = false;
+  Finishes(kAnna, Assigned(kAnna));  // waits for the store
+  Do(StoreHealth{false, "disk full"});
+  EXPECT_THAT(std::get<ClusterStatus>(Ask(GetCluster{})).problem, HasSubstr("disk full"));
+  EXPECT_THAT(StatusOf(run).problem, HasSubstr("disk full"));
+  EXPECT_EQ(std::get<RequestFailed>(Ask(SubmitRun{"new", RandomSpec()})).code, "exhausted");
+  Done<AnswerClient>();
+  for (int repetition = 0; repetition < 2; ++repetition)
+    Do(ClientAsked{ClientId("client"), {7, CancelRun{run}}});
+  EXPECT_TRUE(Done<AnswerClient>().empty()) << "a cancellation must last";
+  StoreCatchesUp();
+  EXPECT_EQ(Done<AnswerClient>().size(), 2u);
 }
 
 TEST_F(CoordinatorTest, AFullDiskStopsAdmissionWithAClearStateAndNothingIsLost) {

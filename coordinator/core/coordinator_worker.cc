@@ -148,7 +148,12 @@ void Coordinator::PartDone(TimePoint now, Job& job, uint32_t part) {
 void Coordinator::OnWorker(TimePoint now, Worker& worker, JobFailed& message) {
   const Lease* lease = leases_.Find(message.job);
   if (lease == nullptr || lease->worker != worker.id || lease->fence != message.fence) return;
-  FailAttempt(now, *jobs_.Find(message.job),
+  Job& job = *jobs_.Find(message.job);
+  if (message.policy_refuses && job.rollout() != nullptr) {
+    AbandonRun(now, runs_.at(job.rollout()->run), RunState::kFailed, message.detail);
+    return;
+  }
+  FailAttempt(now, job,
               std::string(ToString(message.kind)) + ": " + message.detail);
 }
 

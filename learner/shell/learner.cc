@@ -32,6 +32,8 @@ struct Learner::Run {
   std::optional<WeightsAnnouncement> announcement;
   TimePoint next_announcement{};
   TimePoint next_trained{};
+  std::string refusal;  // of a run that has failed
+  TimePoint next_refusal{};
   std::map<PolicyVersion, Report> reports;  // not acknowledged
   TrainingWatermark durable_watermark;
   std::shared_ptr<const StepJob> job;  // until its checkpoint is durable
@@ -115,6 +117,7 @@ Status Learner::On(const WelcomeLearner& message) {
   next_heartbeat_ = clock_.Now() + message.heartbeat / 2;
   for (auto& [id, run] : runs_) {  // it may know nothing of what was said before
     run->next_announcement = {};
+    run->next_refusal = {};
     for (auto& [version, report] : run->reports) report.next = {};
   }
   return {};
@@ -210,6 +213,8 @@ void Learner::SayWhatIsDue() {
     next_heartbeat_ = now + welcome_->heartbeat / 2;
   }
   for (auto& [id, run] : runs_) {
+    if (!run->refusal.empty() && now >= run->next_refusal && Say(RunRefused{id, run->refusal}))
+      run->next_refusal = now + options_.repeat;
     // Weights first: whoever hears of a checkpoint may want them.
     if (run->announcement && now >= run->next_announcement) Announce(*run);
     for (auto& [version, report] : run->reports) {
@@ -246,6 +251,7 @@ void Learner::OnOpened(Run& run, Result<OpenedRun> opened) {
     const ErrorCode code = opened.error().code;
     if (code == ErrorCode::kCorrupt) fatal_ = tl::unexpected(opened.error());
     run.state = code == ErrorCode::kInvalidInput ? Run::State::kFailed : Run::State::kUnopened;
+    if (run.state == Run::State::kFailed) run.refusal = opened.error().message;
     run.next_attempt = clock_.Now() + kTryAgain;
     return;
   }

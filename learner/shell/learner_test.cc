@@ -53,6 +53,34 @@ TEST_F(LearnerTest, ARefusedLearnerStopsAndSaysWhy) {
   EXPECT_THAT(status.error().message, HasSubstr("a newer learner"));
 }
 
+TEST_F(LearnerTest, ARunThatCannotBeTrainedIsRefusedUntilItIsToBeForgottenAndNeverOpenedAgain) {
+  refusal = "no family fits";
+  ASSERT_TRUE(Passes());
+  ASSERT_GE(Heard<RunRefused>().size(), 2u) << "repeated";
+  EXPECT_EQ(Heard<RunRefused>()[0], (RunRefused{run, "no family fits"}));
+  EXPECT_THAT(Heard<WeightsAnnouncement>(), IsEmpty());
+  run_is_live = false;
+  Tell(ForgetRun{run});
+  ASSERT_TRUE(Passes());
+  heard.clear();
+  ASSERT_TRUE(Passes());
+  EXPECT_THAT(Heard<RunRefused>(), IsEmpty());
+}
+
+TEST_F(LearnerTest, ARunThatEndsBeforeItsFolderCouldBeOpenedIsForgottenLikeAnyOther) {
+  disk_is_full = true;
+  ASSERT_TRUE(Passes());
+  EXPECT_THAT(Heard<WeightsAnnouncement>(), IsEmpty());
+  EXPECT_THAT(Heard<RunRefused>(), IsEmpty()) << "a full disk passes";
+  run_is_live = false;
+  Tell(ForgetRun{run});
+  ASSERT_TRUE(Passes());
+  disk_is_full = false;
+  LearnerStarts();
+  ASSERT_TRUE(Passes());
+  EXPECT_THAT(registered.runs, IsEmpty());
+}
+
 TEST_F(LearnerTest, RegistersAgainUntilWelcomedAndWhenUnknown) {
   coordinator_is_there = false;
   ASSERT_TRUE(Passes(8));

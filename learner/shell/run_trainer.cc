@@ -42,9 +42,9 @@ Result<OpenedRun> RunTrainer::Open() {
     const auto weights = folder.WeightsPath(folder.newest()->version);
     if (auto loaded = trainer.load(weights); !loaded)  // whole, and yet of no use to this program
       return Fail(ErrorCode::kInvalidInput, loaded.error().message +
-                                                "; to train this run from its "
-                                                "start, stop the learner and remove " +
-                                                path_.string());
+                                                "; its checkpoints are kept in " +
+                                                path_.string() +
+                                                ": submit the run again to train from the start");
     const PolicyVersion found = folder.newest()->version;
     if (found.incarnation != incarnation_) {
       TrainedLine line(found, folder.newest()->ancestors);
@@ -80,6 +80,12 @@ Result<SavedStep> RunTrainer::Step(const StepJob& job) {
   trained_.reset();
   folder_->Prune(keep_);
   return SavedStep{*folder_->newest(), std::move(report)};
+}
+
+Status RunTrainer::Finish() {
+  if (folder_) return folder_->MarkFinished();
+  ASSIGN_OR_RETURN(CheckpointFolder unopened, CheckpointFolder::Open(path_));
+  return unopened.MarkFinished();
 }
 
 }  // namespace warpsmith

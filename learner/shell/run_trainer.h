@@ -58,7 +58,7 @@ class RunTrainer {
   // After Open.
   const CheckpointFolder& folder() const { return *folder_; }
   // The run has ended: its folder is not opened again.
-  Status Finish() { return folder_->MarkFinished(); }
+  Status Finish();
 
  private:
   TrainRun order_;

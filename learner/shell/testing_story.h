@@ -43,8 +43,9 @@ class FakeNetwork : public Transport {
 // Weights that are the list of what they were trained on: "group.episode" a line.
 class FakeTrainer {
  public:
-  static MakeTrainer Maker(bool* disk_is_full) {
-    return [disk_is_full](const RunSpec&) -> Result<TrainerPort> {
+  static MakeTrainer Maker(bool* disk_is_full, const std::string* refusal = nullptr) {
+    return [disk_is_full, refusal](const RunSpec&) -> Result<TrainerPort> {
+      if (refusal && !refusal->empty()) return Fail(ErrorCode::kInvalidInput, *refusal);
       auto weights = std::make_shared<std::string>("start\n");
       return TrainerPort{.step =
                              [weights](std::span<const Trajectory> batch) {
@@ -95,7 +96,7 @@ class LearnerStory {
         [this](const std::string&) -> Result<std::unique_ptr<TrajectoryQueue>> {
           return std::make_unique<MemoryQueue>(broker);
         },
-        FakeTrainer::Maker(&disk_is_full),
+        FakeTrainer::Maker(&disk_is_full, &refusal),
         [this](std::function<void()> work) {
           if (trains)
             work();
@@ -192,6 +193,7 @@ class LearnerStory {
       withheld;  // training that was asked for while `trains` was off
 
   bool disk_is_full = false;
+  std::string refusal;  // why the trainer takes no run; empty: it takes all
   bool trains = true;
   bool acknowledges = true;
   bool coordinator_is_there = true;

@@ -225,6 +225,9 @@ Result<Trainer> Trainer::Init(const RunSpec& spec, uint64_t seed,
                 "the policy `" + spec.policy + "` has nothing to train: only `grammar` has");
   const auto known = EstimateAdvantages(spec.algorithm.advantage, {});
   if (!known) return tl::unexpected<Error>(known.error());
+  for (const Task* task : spec.AllTasks())
+    if (const auto family = FindFamily(families, *task); !family)
+      return tl::unexpected<Error>(family.error());
   at::set_num_threads(1);
   return Trainer(std::make_unique<Impl>(spec, seed, families));
 }

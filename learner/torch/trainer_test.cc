@@ -126,6 +126,8 @@ TEST_F(TrainerTest, RefusesWhatItCannotTrain) {
   RunSpec unknown = Spec({ToyTask()});
   unknown.algorithm.advantage = "gae";
   EXPECT_THAT(Trainer::Init(unknown, 1).error().message, HasSubstr("gae"));
+  RunSpec strange = Spec({ToyTask()});  // no family of the grammar fits a task without a reference
+  EXPECT_THAT(Trainer::Init(strange, 1).error().message, HasSubstr("can write toys/toy"));
 }
 
 TEST_F(TrainerTest, ABatchWithNothingToLearnFromChangesNoWeight) {

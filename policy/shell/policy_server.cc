@@ -60,8 +60,10 @@ Result<FromPolicy> PolicyServer::Act(const ActRequest& request) {
   if (actions) {
     CHECK(actions->size() == request.episodes.size(), "one action an episode");
     reply.actions = std::move(*actions);
-  } else {
+  } else if (actions.error().code == ErrorCode::kInvalidInput) {
     reply.problem = actions.error().message;
+  } else {
+    return tl::unexpected(actions.error());
   }
   return reply;
 }

@@ -19,6 +19,7 @@ using ::testing::SizeIs;
 class Echo : public Policy {
  public:
   Result<std::vector<Action>> Act(std::span<const Observation> observations) override {
+    if (path_ == "broken library") return Fail(ErrorCode::kInternal, path_);
     std::vector<Action> actions(observations.size());
     for (Action& action : actions) action.text = path_;
     return actions;
@@ -102,6 +103,14 @@ TEST(PolicyServer, EndsRatherThanAnswerWithWeightsThatItForgot) {
   EXPECT_EQ(answer.error().code, ErrorCode::kExhausted);
   EXPECT_EQ(Load(server, 2, "two").problem, "");
   EXPECT_EQ(Act(server, Ask(2)).actions[0].text, "two");
+}
+
+TEST(PolicyServer, EndsWhenItFailsInAWayThatSaysNothingOfTheTask) {
+  PolicyServer server(Make);
+  Load(server, 1, "broken library");
+  const auto answer = server.Answer(Ask(1));
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kInternal);
 }
 
 TEST(PolicyServer, ServesUntilItsParentIsGoneAndTakesNoGarbage) {

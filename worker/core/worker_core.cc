@@ -233,12 +233,13 @@ struct WorkerCore::Impl {
     jobs.erase(id);
   }
 
-  void Fail(JobId id, InfrastructureKind kind, const std::string& detail) {
+  void Fail(JobId id, InfrastructureKind kind, const std::string& detail,
+            bool policy_refuses = false) {
     WorkerJob* job = Find(id);
     if (!job) return;
     FlushSpool();  // what it finished goes out before the word that it failed
     SayJob("job_failed", *job, detail);
-    Send(JobFailed{id, job->fence, kind, detail});
+    Send(JobFailed{id, job->fence, kind, detail, policy_refuses});
     Drop(id, "failed");
   }
 
@@ -352,11 +353,11 @@ struct WorkerCore::Impl {
     WorkerJob* job = answered.job ? Find(*answered.job) : nullptr;
     if (!job) return;
     auto& work = std::get<RolloutWork>(job->work);
-    if (!reply.problem.empty() || reply.actions.size() != answered.episodes.size()) {
+    if (!reply.problem.empty())
       return Fail(job->id, InfrastructureKind::kInternal,
-                  "the policy cannot act: " + (reply.problem.empty() ? "wrong number of actions"
-                                                                     : reply.problem));
-    }
+                  "the policy cannot act: " + reply.problem, true);
+    if (reply.actions.size() != answered.episodes.size())
+      return Fail(job->id, InfrastructureKind::kInternal, "the policy gave a wrong number of actions");
     bool outdated = std::any_of(reply.actions.begin(), reply.actions.end(), [&](const Action& a) {
       return a.version < work.job.min_version;
     });

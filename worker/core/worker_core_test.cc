@@ -383,6 +383,7 @@ TEST_F(WorkerStory, APolicyThatCannotActFailsTheJobWithItsReason) {
   Happens(PolicyReplied{ActReply{.id = id, .problem = "no family fits s/t"}});
   ASSERT_EQ(Sent<JobFailed>().size(), 1u);
   EXPECT_NE(Sent<JobFailed>()[0].detail.find("no family fits"), std::string::npos);
+  EXPECT_TRUE(Sent<JobFailed>()[0].policy_refuses) << "no other worker need try";
 }
 
 TEST_F(WorkerStory, AsksAgainWhenThePolicyDiesAndGivesTheJobUpAfterThree) {
@@ -393,7 +394,8 @@ TEST_F(WorkerStory, AsksAgainWhenThePolicyDiesAndGivesTheJobUpAfterThree) {
     asked_.clear();
     Happens(PolicyLost{"signal 9"});
   }
-  EXPECT_EQ(Sent<JobFailed>().size(), 1u);
+  ASSERT_EQ(Sent<JobFailed>().size(), 1u);
+  EXPECT_FALSE(Sent<JobFailed>()[0].policy_refuses);
   EXPECT_TRUE(asked_.empty());
 }
 
