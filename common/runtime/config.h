@@ -21,6 +21,9 @@
 
 namespace warpsmith {
 
+// Where a coordinator listens, and where others look for it, unless they are told otherwise.
+constexpr const char* kDefaultCoordinatorAddress = "tcp://127.0.0.1:7411";
+
 struct FieldNotes {
   std::string purpose;
   std::string environment;      // variable that sets it; empty: none

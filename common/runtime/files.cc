@@ -25,6 +25,10 @@ tl::unexpected<Error> FileError(const char* verb, const fs::path& path, int erro
     case EFBIG:
     case ENOSPC:
     case EDQUOT: return Fail(ErrorCode::kExhausted, what + "; free some space on this file system");
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return Fail(ErrorCode::kInvalidInput, what + "; choose another place, or allow it here");
     case EMFILE:
     case ENFILE:
       return Fail(ErrorCode::kExhausted, what + "; raise the limit of open files (ulimit -n)");

@@ -8,7 +8,11 @@ namespace warpsmith {
 
 Result<std::string> ReadTextFile(const std::filesystem::path& path, size_t max_bytes) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error))
+  const auto type = std::filesystem::status(path, error).type();
+  if (type == std::filesystem::file_type::directory)
+    return Fail(ErrorCode::kInvalidInput,
+                fmt::format("{}: a folder; name a file in it", path.string()));
+  if (type == std::filesystem::file_type::not_found)
     return Fail(ErrorCode::kNotFound, fmt::format("{}: no such file", path.string()));
   std::ifstream stream(path, std::ios::binary);
   if (!stream)

@@ -9,7 +9,7 @@
 namespace warpsmith {
 
 struct CoordinatorConfig {
-  std::string listen = "tcp://127.0.0.1:7411";
+  std::string listen = kDefaultCoordinatorAddress;
   std::string directory = "coordinator";
   std::string redis = "tcp:127.0.0.1:6379";
   std::string redis_password;

@@ -12,7 +12,7 @@
 namespace warpsmith {
 
 struct LearnerConfig {
-  std::string coordinator = "tcp://127.0.0.1:7070";
+  std::string coordinator = kDefaultCoordinatorAddress;
   std::string directory = "runs/learner";
   std::string weights_endpoint = "tcp://127.0.0.1:*";
   std::string weights_address;

@@ -11,7 +11,7 @@
 namespace warpsmith {
 
 struct WorkerConfig {
-  std::string coordinator = "tcp://127.0.0.1:7411";
+  std::string coordinator = kDefaultCoordinatorAddress;
   std::string device = "auto";              // auto, cuda, host, simulated
   int capacity = 2;
   std::string directory = "worker";
