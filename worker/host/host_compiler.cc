@@ -114,6 +114,11 @@ Outcome Internal(std::string detail) {
   return Infrastructure{InfrastructureKind::kInternal, std::move(detail)};
 }
 
+// This machine lacks something, which is nobody's fault who wrote a candidate.
+Outcome Missing(std::string detail) {
+  return Infrastructure{InfrastructureKind::kDriver, std::move(detail)};
+}
+
 struct Toolchain {
   std::string gxx;
   std::string linker;
@@ -403,10 +408,10 @@ CompileReply HostCompiler::Compile(const CompileRequest& request) {
         return Rejected{"unsupported on the host device: clusters"};
     if (auto rejected = CheckHostText(*text)) return *rejected;
     if (gxx_.empty() || linker_.empty())
-      return Internal("the host device needs g++ and mold (or ld) on the PATH: run tools/setup");
+      return Missing("the host device needs g++ and mold (or ld) on the PATH: run tools/setup");
     if (access((options_.share / "shim/candidate.h").c_str(), R_OK) != 0)
-      return Internal(fmt::format("no shim in {}: build or install it, or set WARPSMITH_SHARE",
-                                  options_.share.string()));
+      return Missing(fmt::format("no shim in {}: build or install it, or set WARPSMITH_SHARE",
+                                 options_.share.string()));
     auto folder = TempDirectory::Make("warpsmith-host-");
     if (!folder) return Infrastructure{InfrastructureKind::kDisk, folder.error().message};
     return CompileUnit({gxx_, linker_, options_.share, options_.limit, options_.own_group},
