@@ -1,6 +1,7 @@
 #include "tools/warpsmith/arguments.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <memory>
 
 #include "tools/warpsmith/commands.h"
@@ -43,6 +44,8 @@ void AddJudging(CLI::App* app, Action* action) {
   auto lint = Add<LintOptions>(app, action, "lint", "check suites: every problem with its place",
                                "warpsmith lint suites/starter.yaml", RunLint);
   lint.app->add_option("suite", lint.options->suites, "suite files")->required();
+  lint.app->add_flag("--static", lint.options->only_static,
+                     "read the texts only: run no reference to see whether a task can be cheated");
 
   auto eval = Add<EvalOptions>(
       app, action, "eval", "judge one candidate of a task",
@@ -69,10 +72,12 @@ void AddJudging(CLI::App* app, Action* action) {
 
 void AddServing(CLI::App* app, Action* action) {
   auto up = Add<UpOptions>(app, action, "up",
-                           "start everything on this machine, and keep it alive until Ctrl-C;\n"
-                           "settings of each process: DIRECTORY/{coordinator,worker,learner}.toml, where "
-                           "they are\n(warpsmith-worker --help names them)",
-                           "warpsmith up --directory runs/mine --device host", RunUp);
+                           "start everything on this machine, and keep it alive until Ctrl-C",
+                           "warpsmith up --directory runs/mine --device host\n\n"
+                           "Settings of a process are read from DIRECTORY/coordinator.toml, worker.toml "
+                           "and\nlearner.toml where they are; `warpsmith-worker --help` names a worker's, "
+                           "and so on.",
+                           RunUp);
   auto& o = *up.options;
   up.app
       ->add_option("--directory", o.directory,
@@ -133,7 +138,7 @@ std::variant<Action, int> ParseArguments(int argc, const char* const* argv) {
   Action action;
   CLI::App app("Writes CUDA kernels by reinforcement learning, and judges them honestly.",
                "warpsmith");
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);  // so that a word that is none is named
   app.footer(kExitStatus);
   AddJudging(&app, &action);
   AddServing(&app, &action);
@@ -144,7 +149,9 @@ std::variant<Action, int> ParseArguments(int argc, const char* const* argv) {
     const bool answered = app.exit(e) == 0;  // prints help, or what is wrong
     return answered ? 0 : ExitStatus(ErrorCode::kInvalidInput);
   }
-  return action;
+  if (action) return action;
+  std::fputs((app.help() + "\nName a subcommand.\n").c_str(), stderr);
+  return ExitStatus(ErrorCode::kInvalidInput);
 }
 
 }  // namespace warpsmith

@@ -28,8 +28,12 @@ Result<int> RunBest(const BestOptions& options) {
   ASSIGN_OR_RETURN(auto client, Client::Connect(options.coordinator));
   ASSIGN_OR_RETURN(const RunId run, ChosenRun(client, options.run));
   ASSIGN_OR_RETURN(const auto best, client.Ask<BestTable>(GetBest{run}, std::chrono::seconds(30)));
-  fmt::print("run {}: the best correct kernel of each task, as the run timed it\n{}", run.value(),
-             ShowBest(best));
+  if (best.rows.empty())
+    fmt::print("run {}: nothing was judged yet; `warpsmith status {}` tells what it waits for\n",
+               run.value(), run.value());
+  else
+    fmt::print("run {}: the best correct kernel of each task, as the run timed it\n{}",
+               run.value(), ShowBest(best));
   if (options.export_directory.empty()) return 0;
   const std::filesystem::path directory(options.export_directory);
   size_t written = 0;

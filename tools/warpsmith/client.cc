@@ -52,13 +52,21 @@ Result<ClientReply> Client::Call(const ClientRequest& request, Duration timeout)
   using Steady = std::chrono::steady_clock;
   const uint64_t id = next_id_++;
   const std::string bytes = Encode(ToCoordinator{ClientCall{id, request}});
-  const TimePoint deadline = Steady::now() + timeout;
-  TimePoint send_at = Steady::now();
+  const TimePoint began = Steady::now();
+  const TimePoint deadline = began + timeout;
+  TimePoint send_at = began;
   for (TimePoint now = send_at; now < deadline; now = Steady::now()) {
     if (now >= send_at) {
       const auto sent = transport_->Send({.peer = "", .bytes = bytes});
       if (!sent && sent.error().code != ErrorCode::kUnavailable)
         return tl::unexpected(sent.error());
+      connected_ = connected_ || sent.has_value();
+      // A coordinator that starts again is waited for, one that never was there is not.
+      if (!connected_ && now - began >= nobody_)
+        return Fail(ErrorCode::kUnavailable,
+                    fmt::format("nobody listens at {}: start a coordinator (warpsmith up), or name "
+                                "another with --coordinator ADDRESS",
+                                address_));
       send_at = now + (sent ? kRepeat : kConnect);
     }
     const auto envelope = transport_->Receive(std::min(send_at, deadline) - now);

@@ -17,10 +17,13 @@ class Client {
   // `address` as on the command line; empty: WARPSMITH_COORDINATOR, then runs/current/address.
   // kNotFound where none of them says anything.
   static Result<Client> Connect(const std::string& address);
-  Client(std::unique_ptr<Transport> transport, std::string address)
-      : transport_(std::move(transport)), address_(std::move(address)) {}
+  // `nobody`: how long the first connection may take.
+  Client(std::unique_ptr<Transport> transport, std::string address,
+         Duration nobody = std::chrono::seconds(4))
+      : transport_(std::move(transport)), address_(std::move(address)), nobody_(nobody) {}
 
-  // The answer. A RequestFailed becomes its error; kUnavailable: none came in time.
+  // The answer. A RequestFailed becomes its error; kUnavailable: none came in time, or
+  // nobody ever listened there.
   Result<ClientReply> Call(const ClientRequest& request, Duration timeout);
 
   // The same, where the answer must be a Reply.
@@ -38,7 +41,9 @@ class Client {
  private:
   std::unique_ptr<Transport> transport_;
   std::string address_;
+  Duration nobody_;
   uint64_t next_id_ = 1;
+  bool connected_ = false;  // something was sent once
 };
 
 // Where the coordinator is, by flag, environment or the address file of `warpsmith up`.

@@ -48,10 +48,10 @@ class Network : public Transport {
 };
 
 struct Rig {
-  explicit Rig(Network::Answer answer) {
+  explicit Rig(Network::Answer answer, Duration nobody = seconds(4)) {
     auto owned = std::make_unique<Network>(std::move(answer));
     network = owned.get();
-    client = std::make_unique<Client>(std::move(owned), "tcp://here:1");
+    client = std::make_unique<Client>(std::move(owned), "tcp://here:1", nobody);
   }
   Network* network;
   std::unique_ptr<Client> client;
@@ -65,6 +65,16 @@ TEST(Client, KeepsTryingUntilTheCoordinatorIsConnected) {
   const auto accepted = rig.client->Ask<RunAccepted>(SubmitRun{.key = "k"}, seconds(20));
   ASSERT_TRUE(accepted) << accepted.error().message;
   EXPECT_EQ(accepted->run, RunId(7));
+}
+
+TEST(Client, SaysSoonThatNobodyListensWhereNobodyEverWas) {
+  Rig rig([](const ClientCall&) { return std::vector<ClientAnswer>{}; }, milliseconds(20));
+  rig.network->away = 1 << 30;
+  const auto accepted = rig.client->Ask<RunAccepted>(SubmitRun{.key = "k"}, std::chrono::hours(1));
+  ASSERT_FALSE(accepted);
+  EXPECT_EQ(accepted.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(accepted.error().message, HasSubstr("nobody listens at tcp://here:1"));
+  EXPECT_TRUE(rig.network->ids.empty());
 }
 
 TEST(Client, RepeatsAnUnansweredRequestUnderTheSameNumber) {

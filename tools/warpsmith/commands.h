@@ -18,6 +18,7 @@ namespace warpsmith {
 
 struct LintOptions {
   std::vector<std::string> suites;
+  bool only_static = false;  // read the texts only; run no reference
 };
 Result<int> RunLint(const LintOptions& options);
 

@@ -59,9 +59,12 @@ Result<int> Follow(Client& client, RunId run) {
   Display display;
   ProgressLine progress;
   std::optional<TimePoint> away_since;
+  bool answered = false;
   while (!signals.requested()) {
     const auto status = client.Ask<RunStatus>(GetRun{run}, kAnswerLimit);
     const TimePoint now = std::chrono::steady_clock::now();
+    if (!status && !answered) return tl::unexpected(status.error());
+    answered = true;
     if (status && HasEnded(status->state)) {
       display.End();
       fmt::print("{}", Summary(*status));

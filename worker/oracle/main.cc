@@ -1,12 +1,15 @@
 // warpsmith-oracle --device host|cuda --index N --fd F: judges candidates for the worker at the
 // other end of descriptor F, which started it. One a device.
+// warpsmith-oracle --lint SUITE...: looks for tasks that can be cheated, on the host device.
 #include <malloc.h>
 #include <sys/resource.h>
 
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/runtime/log.h"
 #include "common/wire/codec.h"
@@ -14,6 +17,7 @@
 #include "worker/cuda/torch_cuda.h"
 #include "worker/host/cpu_facts.h"
 #include "worker/host/host_oracle_device.h"
+#include "worker/oracle/lint_suites.h"
 #include "worker/oracle/oracle_server.h"
 #include "worker/oracle/reference.h"
 
@@ -59,11 +63,19 @@ int Run(DeviceKind kind, int index, int fd) {
   return served ? 0 : ExitStatus(served.error().code);
 }
 
+int Lint(const std::vector<std::string>& suites) {
+  ConfigureTorch(1);
+  HostOracleDevice device(0);
+  return LintSuites(suites, device);
+}
+
 }  // namespace
 }  // namespace warpsmith
 
 int main(int argc, char** argv) {
   warpsmith::InitLog("oracle");
+  if (argc > 2 && std::string_view(argv[1]) == "--lint")
+    return warpsmith::Lint({argv + 2, argv + argc});
   std::optional<warpsmith::DeviceKind> kind;
   int index = 0, fd = -1;
   for (int i = 1; i + 1 < argc; i += 2) {
