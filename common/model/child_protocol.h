@@ -22,7 +22,7 @@ struct CompileRequest {
   uint64_t id = 0;
   std::string text;
   DeviceKind device_kind = DeviceKind::kHost;
-  std::string architecture;   // "sm_90a"; ignored on the host device
+  std::string architecture;  // "sm_90a"; ignored on the host device
   bool operator==(const CompileRequest&) const = default;
 };
 
@@ -95,16 +95,16 @@ struct OracleFailed {
   bool operator==(const OracleFailed&) const = default;
 };
 
-using FromOracle = std::variant<OracleReady, StageBegan, StageEnded, DiscardRunner, EvaluateReply,
-                                OracleFailed>;
+using FromOracle =
+    std::variant<OracleReady, StageBegan, StageEnded, DiscardRunner, EvaluateReply, OracleFailed>;
 
 // ---- oracle <-> runner (every byte from the runner is treated as hostile)
 
 enum class Access { kReadOnly, kReadWrite };
 
 // A buffer handed over as a file descriptor: `size` bytes of data start at `offset` in a mapping of
-// `mapping_bytes`. On CUDA the descriptor exports a virtual-memory allocation, on the host device it is
-// a memfd.
+// `mapping_bytes`. On CUDA the descriptor exports a virtual-memory allocation, on the host device
+// it is a memfd.
 struct BufferHandle {
   uint64_t mapping_bytes = 0;
   uint64_t offset = 0;
@@ -122,8 +122,9 @@ struct LoadModule {
   bool operator==(const LoadModule&) const = default;
 };
 
-// Map one set of buffers, in the order of plan.buffers, temps included; one descriptor each comes with
-// the message, in the same order (none for a buffer of size 0). `set` is a small number of the oracle's.
+// Map one set of buffers, in the order of plan.buffers, temps included; one descriptor each comes
+// with the message, in the same order (none for a buffer of size 0). `set` is a small number of the
+// oracle's.
 struct BindBuffers {
   uint32_t set = 0;
   std::vector<BufferHandle> buffers;
@@ -152,14 +153,14 @@ struct RunnerReady {
 };
 
 struct Done {
-  std::vector<double> run_us;     // for a timed RunPlan: one a set
-  double sm_clock_mhz = 0;        // seen on the device while timing; 0: unknown
-  std::string output;             // what the candidate printed, cut at a cap
+  std::vector<double> run_us;  // for a timed RunPlan: one a set
+  double sm_clock_mhz = 0;     // seen on the device while timing; 0: unknown
+  std::string output;          // what the candidate printed, cut at a cap
   bool operator==(const Done&) const = default;
 };
 
-// Load, launch or fault: LaunchError, DeviceFault, ResourceError, Rejected or Infrastructure. A runner
-// that reports a DeviceFault ends itself.
+// Load, launch or fault: LaunchError, DeviceFault, ResourceError, Rejected or Infrastructure. A
+// runner that reports a DeviceFault ends itself.
 struct Failed {
   Outcome outcome = Infrastructure{};
   std::string output;
@@ -171,15 +172,15 @@ using FromRunner = std::variant<RunnerReady, Done, Failed>;
 // ---- supervisor <-> policy
 
 struct Episode {
-  uint64_t seed = 0;              // of this action's sampling
-  std::vector<Turn> turns;        // so far
+  uint64_t seed = 0;        // of this action's sampling
+  std::vector<Turn> turns;  // so far
   bool operator==(const Episode&) const = default;
 };
 
 struct ActRequest {
   uint64_t id = 0;
   RunId run;
-  std::string policy;             // kind
+  std::string policy;  // kind
   Task task;
   DeviceFacts device;
   std::vector<Episode> episodes;
@@ -200,8 +201,8 @@ using ToPolicy = std::variant<ActRequest, LoadWeights>;
 
 struct ActReply {
   uint64_t id = 0;
-  std::vector<Action> actions;    // one an episode; empty when `problem` says why not
-  std::string problem;            // the policy cannot write for this task, now or later
+  std::vector<Action> actions;  // one an episode; empty when `problem` says why not
+  std::string problem;          // the policy cannot write for this task, now or later
   bool operator==(const ActReply&) const = default;
 };
 
@@ -209,7 +210,7 @@ struct WeightsLoaded {
   uint64_t id = 0;
   RunId run;
   PolicyVersion version;
-  std::string problem;            // empty: in use
+  std::string problem;  // empty: in use
   bool operator==(const WeightsLoaded&) const = default;
 };
 

@@ -1,5 +1,5 @@
-// The conversations of a learner: with the coordinator (DEALER to ROUTER), and with workers that pull
-// weights from it (ROUTER).
+// The conversations of a learner: with the coordinator (DEALER to ROUTER), and with workers that
+// pull weights from it (ROUTER).
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace warpsmith {
 
 // What a learner's newest durable checkpoint of a run has passed.
 struct TrainingWatermark {
-  uint64_t below = 0;                   // every publish_seq < below is consumed ...
-  std::vector<uint64_t> exceptions;     // ... and these above it
+  uint64_t below = 0;                // every publish_seq < below is consumed ...
+  std::vector<uint64_t> exceptions;  // ... and these above it
   bool operator==(const TrainingWatermark&) const = default;
 };
 
 struct LearnerRunState {
   RunId run;
   TrainingWatermark watermark;
-  PolicyVersion version;                // newest durable checkpoint
+  PolicyVersion version;  // newest durable checkpoint
   bool operator==(const LearnerRunState&) const = default;
 };
 
@@ -31,7 +31,7 @@ struct LearnerRunState {
 struct RegisterLearner {
   uint32_t protocol_version = kProtocolVersion;
   std::string name;
-  std::vector<LearnerRunState> runs;    // from the checkpoints it found
+  std::vector<LearnerRunState> runs;  // from the checkpoints it found
   bool operator==(const RegisterLearner&) const = default;
 };
 
@@ -50,13 +50,13 @@ struct StepReport {
   int32_t episodes = 0;
   int32_t turns = 0;
   double mean_reward = 0;
-  double pass_rate = 0;         // correct turns / rewarded turns
-  double mean_speedup = 0;      // over correct turns
+  double pass_rate = 0;     // correct turns / rewarded turns
+  double mean_speedup = 0;  // over correct turns
   double loss = 0;
-  double entropy = 0;           // nats a choice
+  double entropy = 0;  // nats a choice
   double approx_kl = 0;
   double clip_fraction = 0;
-  double mean_staleness = 0;    // steps
+  double mean_staleness = 0;  // steps
   double seconds = 0;
   bool operator==(const StepReport&) const = default;
 };
@@ -94,9 +94,9 @@ using LearnerMessage = std::variant<RegisterLearner, Heartbeat, WeightsAnnouncem
 
 struct WelcomeLearner {
   uint64_t epoch = 0;
-  uint64_t incarnation = 0;     // durable, new with every registration of a new process
+  uint64_t incarnation = 0;  // durable, new with every registration of a new process
   Duration heartbeat{};
-  std::string redis;            // "unix:/path" or "tcp:host:port"
+  std::string redis;  // "unix:/path" or "tcp:host:port"
   bool operator==(const WelcomeLearner&) const = default;
 };
 
@@ -104,7 +104,7 @@ struct WelcomeLearner {
 struct TrainRun {
   RunId run;
   RunSpec spec;
-  std::string stream;           // Redis key of its trajectories
+  std::string stream;  // Redis key of its trajectories
   bool operator==(const TrainRun&) const = default;
 };
 
@@ -127,8 +127,8 @@ struct ForgetRun {
   bool operator==(const ForgetRun&) const = default;
 };
 
-using CoordinatorToLearner = std::variant<WelcomeLearner, Refused, Unknown, HeartbeatReply, TrainRun,
-                                          CloseRun, AckCheckpoint, ForgetRun>;
+using CoordinatorToLearner = std::variant<WelcomeLearner, Refused, Unknown, HeartbeatReply,
+                                          TrainRun, CloseRun, AckCheckpoint, ForgetRun>;
 
 // ---- worker <-> learner: weights
 
@@ -145,7 +145,7 @@ struct Chunk {
   PolicyVersion version;
   uint64_t offset = 0;
   std::string bytes;
-  std::string sha256;   // of the bytes, hex
+  std::string sha256;  // of the bytes, hex
   bool operator==(const Chunk&) const = default;
 };
 

@@ -37,7 +37,9 @@ struct RegisterWorker {
 };
 
 // Says "I am here"; renews no lease.
-struct Heartbeat { bool operator==(const Heartbeat&) const = default; };
+struct Heartbeat {
+  bool operator==(const Heartbeat&) const = default;
+};
 
 // Renews the lease of a job on which something really moved.
 struct Progress {
@@ -82,8 +84,11 @@ struct WeightsInUse {
   bool operator==(const WeightsInUse&) const = default;
 };
 
-// The worker stops: give it nothing more; what it holds will be finished or comes back as JobFailed.
-struct Leaving { bool operator==(const Leaving&) const = default; };
+// The worker stops: give it nothing more; what it holds will be finished or comes back as
+// JobFailed.
+struct Leaving {
+  bool operator==(const Leaving&) const = default;
+};
 
 using WorkerMessage = std::variant<RegisterWorker, Heartbeat, Progress, TrajectoryResult,
                                    EvaluationResult, JobFailed, WeightsInUse, Leaving>;
@@ -105,14 +110,16 @@ struct Refused {
 };
 
 // The coordinator does not know this peer (it restarted): register again.
-struct Unknown { bool operator==(const Unknown&) const = default; };
+struct Unknown {
+  bool operator==(const Unknown&) const = default;
+};
 
 struct AssignJob {
   JobId job;
   Fence fence;
-  int32_t device_index = 0;     // the lane, as registered
+  int32_t device_index = 0;  // the lane, as registered
   Duration lease{};
-  Duration total_deadline{};    // from the grant
+  Duration total_deadline{};  // from the grant
   JobBody body;
   bool operator==(const AssignJob&) const = default;
 };
@@ -139,10 +146,10 @@ struct CancelJob {
 struct WeightsAnnouncement {
   RunId run;
   PolicyVersion version;
-  std::string endpoint;      // of the learner's weights socket
+  std::string endpoint;  // of the learner's weights socket
   uint64_t size_bytes = 0;
   uint32_t chunk_bytes = 0;
-  std::string sha256;        // of the whole, hex
+  std::string sha256;  // of the whole, hex
   bool operator==(const WeightsAnnouncement&) const = default;
 };
 
@@ -152,8 +159,8 @@ struct HeartbeatReply {
   bool operator==(const HeartbeatReply&) const = default;
 };
 
-using CoordinatorToWorker = std::variant<WelcomeWorker, Refused, Unknown, AssignJob, AckTrajectory,
-                                         AckEvaluation, CancelJob, WeightsAnnouncement,
-                                         HeartbeatReply>;
+using CoordinatorToWorker =
+    std::variant<WelcomeWorker, Refused, Unknown, AssignJob, AckTrajectory, AckEvaluation,
+                 CancelJob, WeightsAnnouncement, HeartbeatReply>;
 
 }  // namespace warpsmith

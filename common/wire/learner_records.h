@@ -88,9 +88,7 @@ WIRE_RECORD(AckCheckpoint, r) {
   FIELD(r.version, Version);
 }
 
-WIRE_RECORD(ForgetRun, r) {
-  FIELD(r.run, Run);
-}
+WIRE_RECORD(ForgetRun, r) { FIELD(r.run, Run); }
 
 WIRE_RECORD(ChunkRequest, r) {
   FIELD(r.run, Run);
@@ -132,9 +130,7 @@ WIRE_UNION(CoordinatorToLearner, r) {
   ALTERNATIVE(ForgetRun);
 }
 
-WIRE_UNION(WeightsRequest, r) {
-  ALTERNATIVE(ChunkRequest);
-}
+WIRE_UNION(WeightsRequest, r) { ALTERNATIVE(ChunkRequest); }
 
 WIRE_UNION(WeightsReply, r) {
   ALTERNATIVE(Chunk);

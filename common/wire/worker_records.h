@@ -64,9 +64,7 @@ WIRE_RECORD(WelcomeWorker, r) {
   FIELD(r.adopted, Adopted);
 }
 
-WIRE_RECORD(Refused, r) {
-  FIELD(r.why, Why);
-}
+WIRE_RECORD(Refused, r) { FIELD(r.why, Why); }
 
 WIRE_RECORD(Unknown, r) {}
 
@@ -79,9 +77,7 @@ WIRE_RECORD(AssignJob, r) {
   FIELD(r.body, Body);
 }
 
-WIRE_RECORD(AckTrajectory, r) {
-  FIELD(r.id, Id);
-}
+WIRE_RECORD(AckTrajectory, r) { FIELD(r.id, Id); }
 
 WIRE_RECORD(AckEvaluation, r) {
   FIELD(r.job, Job);
@@ -102,9 +98,7 @@ WIRE_RECORD(WeightsAnnouncement, r) {
   FIELD(r.sha256, Sha256);
 }
 
-WIRE_RECORD(HeartbeatReply, r) {
-  FIELD(r.epoch, Epoch);
-}
+WIRE_RECORD(HeartbeatReply, r) { FIELD(r.epoch, Epoch); }
 
 WIRE_UNION(WorkerMessage, r) {
   ALTERNATIVE(RegisterWorker);

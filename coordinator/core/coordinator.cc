@@ -229,8 +229,9 @@ void Coordinator::EndRun(TimePoint now, TrainingRun& run, RunState state,
                          const std::string& problem) {
   run.SetState(state, WallMs(now), problem);
   Put(run.Change());
-  Note("run_ended", {{"run", std::to_string(run.id().value())}, {"state", ToString(state)},
-                      {"problem", problem}});
+  Note("run_ended", {{"run", std::to_string(run.id().value())},
+                     {"state", ToString(state)},
+                     {"problem", problem}});
   Durably(RunEndStored{run.id()});
 }
 

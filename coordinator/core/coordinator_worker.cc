@@ -153,8 +153,7 @@ void Coordinator::OnWorker(TimePoint now, Worker& worker, JobFailed& message) {
     AbandonRun(now, runs_.at(job.rollout()->run), RunState::kFailed, message.detail);
     return;
   }
-  FailAttempt(now, job,
-              std::string(ToString(message.kind)) + ": " + message.detail);
+  FailAttempt(now, job, std::string(ToString(message.kind)) + ": " + message.detail);
 }
 
 void Coordinator::OnWorker(TimePoint, Worker& worker, WeightsInUse& message) {

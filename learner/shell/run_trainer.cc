@@ -42,8 +42,7 @@ Result<OpenedRun> RunTrainer::Open() {
     const auto weights = folder.WeightsPath(folder.newest()->version);
     if (auto loaded = trainer.load(weights); !loaded)  // whole, and yet of no use to this program
       return Fail(ErrorCode::kInvalidInput, loaded.error().message +
-                                                "; its checkpoints are kept in " +
-                                                path_.string() +
+                                                "; its checkpoints are kept in " + path_.string() +
                                                 ": submit the run again to train from the start");
     const PolicyVersion found = folder.newest()->version;
     if (found.incarnation != incarnation_) {

@@ -74,9 +74,9 @@ void AddServing(CLI::App* app, Action* action) {
   auto up = Add<UpOptions>(app, action, "up",
                            "start everything on this machine, and keep it alive until Ctrl-C",
                            "warpsmith up --directory runs/mine --device host\n\n"
-                           "Settings of a process are read from DIRECTORY/coordinator.toml, worker.toml "
-                           "and\nlearner.toml where they are; `warpsmith-worker --help` names a worker's, "
-                           "and so on.",
+                           "Settings of a process are read from DIRECTORY/coordinator.toml, "
+                           "worker.toml and\nlearner.toml where they are; `warpsmith-worker "
+                           "--help` names a worker's, and so on.",
                            RunUp);
   auto& o = *up.options;
   up.app

@@ -32,8 +32,8 @@ Result<int> RunBest(const BestOptions& options) {
     fmt::print("run {}: nothing was judged yet; `warpsmith status {}` tells what it waits for\n",
                run.value(), run.value());
   else
-    fmt::print("run {}: the best correct kernel of each task, as the run timed it\n{}",
-               run.value(), ShowBest(best));
+    fmt::print("run {}: the best correct kernel of each task, as the run timed it\n{}", run.value(),
+               ShowBest(best));
   if (options.export_directory.empty()) return 0;
   const std::filesystem::path directory(options.export_directory);
   size_t written = 0;

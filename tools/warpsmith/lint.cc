@@ -17,8 +17,9 @@ constexpr Duration kLimit = std::chrono::minutes(30);
 Result<int> RunReferences(const std::vector<std::string>& suites) {
   const auto oracle = OwnProgram("warpsmith-oracle");
   if (!oracle) {
-    fmt::print(stderr, "no reference was run, so that a task that can be cheated is not seen: this "
-                       "build is without libtorch (--static says that this is meant)\n");
+    fmt::print(stderr,
+               "no reference was run, so that a task that can be cheated is not seen: this "
+               "build is without libtorch (--static says that this is meant)\n");
     return 0;
   }
   SubprocessOptions options;

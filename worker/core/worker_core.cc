@@ -12,7 +12,6 @@
 namespace warpsmith {
 namespace {
 
-
 // How long a draining worker waits for acknowledgements after its last job.
 constexpr Duration kLinger = std::chrono::seconds(3);
 constexpr int kMaxRegisterDelayFactor = 16;
@@ -40,7 +39,7 @@ struct WorkerCore::Impl {
   };
   struct OpenAsk {
     uint64_t id = 0;
-    std::optional<JobId> job;       // an act; nothing once the job is gone
+    std::optional<JobId> job;  // an act; nothing once the job is gone
     std::vector<size_t> episodes;
     std::optional<LoadWeights> load;
   };
@@ -57,7 +56,7 @@ struct WorkerCore::Impl {
   uint64_t epoch = 0;
   Duration heartbeat{};
   Duration lease{};
-  std::set<JobId> offered;          // named in the last RegisterWorker
+  std::set<JobId> offered;  // named in the last RegisterWorker
 
   std::map<JobId, WorkerJob> jobs;
   std::map<uint64_t, OpenEvaluation> evaluations;
@@ -87,9 +86,8 @@ struct WorkerCore::Impl {
   }
   void SayWeights(const char* event, RunId run, PolicyVersion version,
                   const std::string& why = {}) {
-    Say(event, {{"run", std::to_string(run.value())},
-                {"version", ToString(version)},
-                {"why", why}});
+    Say(event,
+        {{"run", std::to_string(run.value())}, {"version", ToString(version)}, {"why", why}});
   }
 
   WorkerJob* Find(JobId id) {
@@ -336,8 +334,8 @@ struct WorkerCore::Impl {
   void DeviceGone(WorkerJob& job, const std::string& label) {
     Fail(job.id, InfrastructureKind::kDeviceSick, "the device cannot judge: " + label);
     if (++sick_in_a_row < options.sick_jobs || drain_deadline) return;
-    exit_after_drain = Exit{3, "its device failed " + std::to_string(sick_in_a_row) +
-                                   " jobs in a row: " + label};
+    exit_after_drain =
+        Exit{3, "its device failed " + std::to_string(sick_in_a_row) + " jobs in a row: " + label};
     BeginDrain(Duration::zero());
   }
 
@@ -354,13 +352,13 @@ struct WorkerCore::Impl {
     if (!job) return;
     auto& work = std::get<RolloutWork>(job->work);
     if (!reply.problem.empty())
-      return Fail(job->id, InfrastructureKind::kInternal,
-                  "the policy cannot act: " + reply.problem, true);
+      return Fail(job->id, InfrastructureKind::kInternal, "the policy cannot act: " + reply.problem,
+                  true);
     if (reply.actions.size() != answered.episodes.size())
-      return Fail(job->id, InfrastructureKind::kInternal, "the policy gave a wrong number of actions");
-    bool outdated = std::any_of(reply.actions.begin(), reply.actions.end(), [&](const Action& a) {
-      return a.version < work.job.min_version;
-    });
+      return Fail(job->id, InfrastructureKind::kInternal,
+                  "the policy gave a wrong number of actions");
+    bool outdated = std::any_of(reply.actions.begin(), reply.actions.end(),
+                                [&](const Action& a) { return a.version < work.job.min_version; });
     if (outdated) {
       // The child has forgotten the run's weights: they are loaded again before it is asked again.
       weights.Unloaded(work.job.run);
@@ -480,8 +478,8 @@ struct WorkerCore::Impl {
                                [](const auto& item) { return !item.second.Finished(); });
     if (working || (spool.size() > 0 && now < *drain_deadline + kLinger)) return;
     if (exit_after_drain) return End(exit_after_drain->status, exit_after_drain->why);
-    End(0, spool.size() == 0 ? "drained"
-                             : "drained, unacknowledged=" + std::to_string(spool.size()));
+    End(0,
+        spool.size() == 0 ? "drained" : "drained, unacknowledged=" + std::to_string(spool.size()));
   }
 
   // ---- what is due, after every event

@@ -207,7 +207,7 @@ TEST_F(WorkerStory, RunsEpisodesSideBySide) {
   const auto& next = std::get<ActRequest>(asked_[0]);
   ASSERT_EQ(next.episodes.size(), 1u);
   ASSERT_EQ(next.episodes[0].turns.size(), 1u);
-  EXPECT_DOUBLE_EQ(next.episodes[0].turns[0].reward, 2.0);
+  EXPECT_DOUBLE_EQ(next.episodes[0].turns[0].reward, Reward(RewardKind::kHybrid, CorrectAt(2)));
   EXPECT_EQ(next.episodes[0].seed, MixSeed({77, 0, 1}));
 }
 
@@ -224,7 +224,7 @@ TEST_F(WorkerStory, ReportsEachEpisodeWhenItEndsUntilAcknowledged) {
   EXPECT_EQ(trajectory.id, (TrajectoryId{RunId(3), GroupId(9), 4}));
   ASSERT_EQ(trajectory.turns.size(), 2u);
   EXPECT_LT(trajectory.turns[0].reward, 0);
-  EXPECT_DOUBLE_EQ(trajectory.turns[1].reward, 3);
+  EXPECT_DOUBLE_EQ(trajectory.turns[1].reward, Reward(RewardKind::kHybrid, CorrectAt(4)));
   EXPECT_EQ(trajectory.finished_at_ms, 5);
   EXPECT_EQ(core_.jobs(), 1u) << "held until acknowledged";
   Hear(HeartbeatReply{1});
@@ -262,7 +262,8 @@ TEST_F(WorkerStory, AGoodSecondTryCounts) {
   Judge(Infrastructure{InfrastructureKind::kInternal, "hiccup"});
   Judge(CorrectAt(2));
   ASSERT_EQ(Sent<TrajectoryResult>().size(), 1u);
-  EXPECT_DOUBLE_EQ(Sent<TrajectoryResult>()[0].trajectory.turns[0].reward, 2);
+  EXPECT_DOUBLE_EQ(Sent<TrajectoryResult>()[0].trajectory.turns[0].reward,
+                   Reward(RewardKind::kHybrid, CorrectAt(2)));
 }
 
 TEST_F(WorkerStory, FailsTheJobWhenItsDeviceIsGoneAfterSendingWhatIsFinished) {
@@ -353,7 +354,10 @@ TEST_F(WorkerStory, RefusesWhatItCannotDo) {
   job.policy = "decoder";
   Assign(5, job);
   ASSERT_EQ(Sent<JobFailed>().size(), 1u);
-  Hear(AssignJob{.job = JobId(6), .fence = {1, 1}, .device_index = 3, .total_deadline = 9s,
+  Hear(AssignJob{.job = JobId(6),
+                 .fence = {1, 1},
+                 .device_index = 3,
+                 .total_deadline = 9s,
                  .body = Rollout({0}, 1)});
   ASSERT_EQ(Sent<JobFailed>().size(), 2u);
   EXPECT_EQ(Sent<JobFailed>()[1].kind, InfrastructureKind::kDeviceLost);
@@ -400,8 +404,12 @@ TEST_F(WorkerStory, AsksAgainWhenThePolicyDiesAndGivesTheJobUpAfterThree) {
 }
 
 WeightsAnnouncement Version(uint64_t step) {
-  return {.run = RunId(3), .version = {1, step}, .endpoint = "tcp://here:1", .size_bytes = 10,
-          .chunk_bytes = 4, .sha256 = "ab"};
+  return {.run = RunId(3),
+          .version = {1, step},
+          .endpoint = "tcp://here:1",
+          .size_bytes = 10,
+          .chunk_bytes = 4,
+          .sha256 = "ab"};
 }
 
 TEST_F(WorkerStory, WaitsForTheWeightsThatAJobNeeds) {
@@ -505,8 +513,8 @@ TEST_F(WorkerStory, PullsAgainAfterAFailedPullOrLoad) {
   Happens(PolicyLost{""});
   ASSERT_FALSE(asked_.empty());
   auto load = std::get<LoadWeights>(asked_.back());
-  Happens(PolicyReplied{WeightsLoaded{.id = load.id, .run = RunId(3), .version = {1, 5},
-                                      .problem = "not a safetensors file"}});
+  Happens(PolicyReplied{WeightsLoaded{
+      .id = load.id, .run = RunId(3), .version = {1, 5}, .problem = "not a safetensors file"}});
   Pass(3s);
   EXPECT_EQ(pulls_.size(), 3u);
 }
@@ -596,10 +604,13 @@ TEST(WorkerSpoolLimit, AFullSpoolHoldsNewTurnsBack) {
   TimePoint now{};
   core.Step(now, Started{});
   core.Step(now, Heard{WelcomeWorker{.epoch = 1, .heartbeat = 1s, .lease = 10s}});
-  auto effects = core.Step(now, Heard{AssignJob{.job = JobId(1), .fence = {1, 1},
-      .total_deadline = 100s, .body = EvaluationJob{.candidates = {"a"}}}});
+  auto effects = core.Step(now, Heard{AssignJob{.job = JobId(1),
+                                                .fence = {1, 1},
+                                                .total_deadline = 100s,
+                                                .body = EvaluationJob{.candidates = {"a"}}}});
   uint64_t id = 0;
-  for (auto& e : effects) if (auto* ev = std::get_if<Evaluate>(&e)) id = ev->id;
+  for (auto& e : effects)
+    if (auto* ev = std::get_if<Evaluate>(&e)) id = ev->id;
   ASSERT_NE(id, 0u);
   core.Step(now, Evaluated{.id = id, .evaluation = {.outcome = CorrectAt(2)}});
   ASSERT_EQ(core.spooled(), 1u);
@@ -607,8 +618,11 @@ TEST(WorkerSpoolLimit, AFullSpoolHoldsNewTurnsBack) {
     return std::any_of(all.begin(), all.end(),
                        [](const auto& e) { return std::holds_alternative<Evaluate>(e); });
   };
-  EXPECT_FALSE(begins(core.Step(now, Heard{AssignJob{.job = JobId(2), .fence = {1, 1},
-      .total_deadline = 100s, .body = EvaluationJob{.candidates = {"b"}}}})));
+  EXPECT_FALSE(
+      begins(core.Step(now, Heard{AssignJob{.job = JobId(2),
+                                            .fence = {1, 1},
+                                            .total_deadline = 100s,
+                                            .body = EvaluationJob{.candidates = {"b"}}}})));
   EXPECT_TRUE(begins(core.Step(now, Heard{AckEvaluation{JobId(1), 0}})));
 }
 
@@ -662,8 +676,12 @@ TEST(WorkerDeterminism, TheSameEventsGiveTheSameEffects) {
     step(Started{});
     step(Heard{WelcomeWorker{.epoch = 1, .heartbeat = 1s, .lease = 10s}});
     for (uint64_t id = 1; id < 40; ++id) {
-      RolloutJob job{.run = RunId(1), .group = GroupId(id), .policy = "random",
-                     .episodes = {0, 1, 2}, .turns = 2, .seed = id};
+      RolloutJob job{.run = RunId(1),
+                     .group = GroupId(id),
+                     .policy = "random",
+                     .episodes = {0, 1, 2},
+                     .turns = 2,
+                     .seed = id};
       step(Heard{AssignJob{.job = JobId(id), .fence = {1, 1}, .total_deadline = 50s, .body = job}});
       for (int i = 0; i < 12; ++i) {
         now += std::chrono::milliseconds(random.Below(300));
@@ -678,7 +696,8 @@ TEST(WorkerDeterminism, TheSameEventsGiveTheSameEffects) {
           uint64_t chosen = open[pick];
           open.erase(open.begin() + static_cast<std::ptrdiff_t>(pick));
           Outcome outcome = random.Chance(0.2)
-              ? Outcome(Infrastructure{InfrastructureKind::kTooNoisy, ""}) : CorrectAt(2);
+                                ? Outcome(Infrastructure{InfrastructureKind::kTooNoisy, ""})
+                                : CorrectAt(2);
           step(Evaluated{.id = chosen, .evaluation = {.outcome = outcome}});
         }
         if (random.Chance(0.1)) step(Heard{Unknown{}});

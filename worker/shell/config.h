@@ -12,13 +12,13 @@ namespace warpsmith {
 
 struct WorkerConfig {
   std::string coordinator = kDefaultCoordinatorAddress;
-  std::string device = "auto";              // auto, cuda, host, simulated
+  std::string device = "auto";  // auto, cuda, host, simulated
   int capacity = 2;
   std::string directory = "worker";
   int compilers = 0;
   Duration drain_grace = std::chrono::seconds(30);
   std::string policies = "grammar,random";
-  std::string policy_program;               // empty: warpsmith-policy beside this program
+  std::string policy_program;  // empty: warpsmith-policy beside this program
   int simulated_devices = 1;
   Duration simulated_delay{};
   int64_t simulated_seed = 1;
