@@ -36,5 +36,7 @@ using PublishSeq = Id<struct PublishSeqTag, uint64_t>;  // dense place in a run'
 
 template <typename Tag, typename Rep>
 struct std::hash<warpsmith::Id<Tag, Rep>> {
-  size_t operator()(const warpsmith::Id<Tag, Rep>& id) const { return std::hash<Rep>()(id.value()); }
+  size_t operator()(const warpsmith::Id<Tag, Rep>& id) const {
+    return std::hash<Rep>()(id.value());
+  }
 };

@@ -1,4 +1,4 @@
-// The conversation of the `warpsmith` command with the coordinator: one request, one reply. Requests
+// The conversation of the `warpsmith` command with the coordinator: a request, a reply. Requests
 // can be repeated: submissions carry a key, and the same key gives the same answer.
 #pragma once
 
@@ -53,8 +53,8 @@ struct GetHistory {
   bool operator==(const GetHistory&) const = default;
 };
 
-using ClientRequest = std::variant<SubmitRun, SubmitEvaluation, CancelRun, GetCluster, GetRun, GetJob,
-                                   GetBest, GetHistory>;
+using ClientRequest = std::variant<SubmitRun, SubmitEvaluation, CancelRun, GetCluster, GetRun,
+                                   GetJob, GetBest, GetHistory>;
 
 // ---- coordinator -> client
 

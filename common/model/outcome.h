@@ -41,7 +41,10 @@ struct Rejected { std::string why; bool operator==(const Rejected&) const = defa
 struct CompileError { std::string log; bool operator==(const CompileError&) const = default; };
 struct ResourceError { std::string limit; bool operator==(const ResourceError&) const = default; };
 struct LaunchError { std::string code; bool operator==(const LaunchError&) const = default; };
-struct WrongOutput { WrongOutputReport report; bool operator==(const WrongOutput&) const = default; };
+struct WrongOutput {
+  WrongOutputReport report;
+  bool operator==(const WrongOutput&) const = default;
+};
 struct Nondeterministic {
   std::string output;
   bool operator==(const Nondeterministic&) const = default;

@@ -39,7 +39,7 @@ struct TempSpec {
 };
 
 struct Plan {
-  std::vector<std::pair<std::string, std::string>> let;  // in order: later ones may use earlier ones
+  std::vector<std::pair<std::string, std::string>> let;  // in order: later ones may use earlier
   std::vector<LaunchSpec> launches;
   std::vector<TempSpec> temps;
   std::vector<std::string> zero;  // outputs or temps zero-filled before the launches

@@ -1,4 +1,4 @@
-// Rewards: pure, versioned functions of a stored outcome, so that any trajectory can be scored again.
+// Rewards: pure, versioned functions of a stored outcome: any trajectory can be scored again.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 namespace warpsmith {
 
 enum class RewardKind {
-  kMilestone,  // CUDA Agent: -1 not correct; 1 correct; 2 faster than eager; 3 also faster by over 5 %
+  kMilestone,  // CUDA Agent: -1 not correct; 1 correct; 2 faster than eager; 3 also faster by > 5 %
                // than every measured compiler baseline
   kHybrid,     // not correct: -1 .. -0.5 by how far it came; correct: 1 + log2(speed-up) / 4, the
                // speed-up cut to [1/16, 16], so that slow kernels still feel a slope
