@@ -72,10 +72,10 @@ Result<SandboxReport> EnterSandbox(const SandboxOptions& options) {
   }
   // A core dump would hold other candidates' text, and fill the disk.
   note(Limit("limit of core dumps", RLIMIT_CORE, 0));
-#ifndef __SANITIZE_ADDRESS__  // whose shadow alone is larger
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose shadows are larger
   note(Limit("limit of address space", RLIMIT_AS, options.memory_bytes));
-#endif
   note(Limit("limit of data", RLIMIT_DATA, options.memory_bytes));
+#endif
   note(Limit("limit of CPU time", RLIMIT_CPU, static_cast<uint64_t>(options.cpu.count())));
   note(Limit("limit of file size", RLIMIT_FSIZE, options.file_bytes));
   note(Limit("limit of processes", RLIMIT_NPROC, options.processes));
