@@ -210,7 +210,7 @@ TEST_F(Sandbox, CpuTimeIsBounded) {
   options_.cpu = std::chrono::seconds(1);
   EXPECT_EQ(InChild([&] {
               if (!EnterSandbox(options_)) return 98;
-              for (volatile int i = 0;;) i = i + 1;
+              for (volatile unsigned i = 0;;) i = i + 1;
               return 0;
             }),
             -SIGKILL);
