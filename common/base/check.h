@@ -11,8 +11,8 @@ namespace warpsmith {
 
 }  // namespace warpsmith
 
-#define CHECK(condition, why)                                                    \
-  do {                                                                           \
-    if (!(condition)) [[unlikely]]                                               \
-      ::warpsmith::CheckFailed(__FILE__, __LINE__, #condition, (why));           \
+#define CHECK(condition, why)                                          \
+  do {                                                                 \
+    if (!(condition)) [[unlikely]]                                     \
+      ::warpsmith::CheckFailed(__FILE__, __LINE__, #condition, (why)); \
   } while (false)

@@ -24,12 +24,12 @@ class Id {
   Rep value_{};
 };
 
-using RunId = Id<struct RunTag, uint64_t>;        // dense, from the coordinator's store
-using JobId = Id<struct JobTag, uint64_t>;        // dense, from the coordinator's store
-using GroupId = Id<struct GroupTag, uint64_t>;    // a rollout job's group, dense within its run
-using WorkerId = Id<struct WorkerTag, std::string>;    // routing id: unique for one incarnation
-using ClientId = Id<struct ClientTag, std::string>;    // routing id of a client's connection
-using TaskId = Id<struct TaskTag, std::string>;   // "suite/task"
+using RunId = Id<struct RunTag, uint64_t>;           // dense, from the coordinator's store
+using JobId = Id<struct JobTag, uint64_t>;           // dense, from the coordinator's store
+using GroupId = Id<struct GroupTag, uint64_t>;       // a rollout job's group, dense within its run
+using WorkerId = Id<struct WorkerTag, std::string>;  // routing id: unique for one incarnation
+using ClientId = Id<struct ClientTag, std::string>;  // routing id of a client's connection
+using TaskId = Id<struct TaskTag, std::string>;      // "suite/task"
 using PublishSeq = Id<struct PublishSeqTag, uint64_t>;  // dense place in a run's training stream
 
 }  // namespace warpsmith

@@ -10,14 +10,14 @@ namespace warpsmith {
 
 // A code exists only because a caller acts on it; the message is for people and says what to do.
 enum class ErrorCode {
-  kInvalidInput,   // the user's text or request is wrong: show the message, do not retry
-  kNotFound,       // the named thing does not exist
-  kMissing,        // this machine lacks something (GPU, driver, toolkit, program)
-  kUnavailable,    // a peer or server is away: retry with back-off
-  kExhausted,      // disk, memory, port or another resource is used up: stop admitting, retry later
-  kCorrupt,        // bytes that fail their check: drop them, never use them
-  kTimeout,        // a deadline passed
-  kInternal,       // a library or the system failed in a way that nobody handles specially
+  kInvalidInput,  // the user's text or request is wrong: show the message, do not retry
+  kNotFound,      // the named thing does not exist
+  kMissing,       // this machine lacks something (GPU, driver, toolkit, program)
+  kUnavailable,   // a peer or server is away: retry with back-off
+  kExhausted,     // disk, memory, port or another resource is used up: stop admitting, retry later
+  kCorrupt,       // bytes that fail their check: drop them, never use them
+  kTimeout,       // a deadline passed
+  kInternal,      // a library or the system failed in a way that nobody handles specially
 };
 
 const char* ToString(ErrorCode code);
@@ -51,15 +51,15 @@ int ExitStatus(ErrorCode code);
 #define WARPSMITH_CONCAT(a, b) WARPSMITH_CONCAT_INNER(a, b)
 
 // ASSIGN_OR_RETURN(auto value, Compute()): binds the value or returns the error to the caller.
-#define ASSIGN_OR_RETURN(declaration, expression)                                  \
+#define ASSIGN_OR_RETURN(declaration, expression) \
   ASSIGN_OR_RETURN_IMPL(WARPSMITH_CONCAT(result_, __LINE__), declaration, expression)
 #define ASSIGN_OR_RETURN_IMPL(result, declaration, expression)            \
-  auto result = (expression);                                            \
+  auto result = (expression);                                             \
   if (!result) return tl::unexpected<::warpsmith::Error>(result.error()); \
   declaration = std::move(*result)
 
-#define RETURN_IF_ERROR(expression)                                                 \
-  do {                                                                              \
-    if (auto status_ = (expression); !status_)                                      \
-      return tl::unexpected<::warpsmith::Error>(status_.error());                   \
+#define RETURN_IF_ERROR(expression)                               \
+  do {                                                            \
+    if (auto status_ = (expression); !status_)                    \
+      return tl::unexpected<::warpsmith::Error>(status_.error()); \
   } while (false)

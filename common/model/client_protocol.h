@@ -16,7 +16,7 @@ namespace warpsmith {
 // ---- client -> coordinator
 
 struct SubmitRun {
-  std::string key;   // chosen by the client, unique for the submission
+  std::string key;  // chosen by the client, unique for the submission
   RunSpec spec;
   bool operator==(const SubmitRun&) const = default;
 };
@@ -33,7 +33,9 @@ struct CancelRun {
   bool operator==(const CancelRun&) const = default;
 };
 
-struct GetCluster { bool operator==(const GetCluster&) const = default; };
+struct GetCluster {
+  bool operator==(const GetCluster&) const = default;
+};
 struct GetRun {
   RunId run;
   bool operator==(const GetRun&) const = default;
@@ -72,14 +74,14 @@ struct RunStatus {
   std::string name;
   std::string policy;
   RunState state = RunState::kRunning;
-  std::string device;            // "auto" until the first job is granted
+  std::string device;  // "auto" until the first job is granted
   int64_t budget_evaluations = 0;
   int64_t admitted_evaluations = 0;
   int64_t finished_evaluations = 0;
   int64_t correct_evaluations = 0;
   int64_t infrastructure_evaluations = 0;  // masked
   int64_t trajectories_accepted = 0;
-  int64_t trajectories_consumed = 0;       // trained, stale or dropped
+  int64_t trajectories_consumed = 0;  // trained, stale or dropped
   int64_t trajectories_trained = 0;
   int64_t trajectories_stale = 0;
   int64_t jobs_queued = 0;
@@ -88,15 +90,15 @@ struct RunStatus {
   double best_speedup = 0;
   TaskId best_task;
   int64_t started_at_ms = 0;
-  int64_t ended_at_ms = 0;       // 0: not yet
-  std::string problem;           // why it waits or failed; empty: nothing to say
+  int64_t ended_at_ms = 0;  // 0: not yet
+  std::string problem;      // why it waits or failed; empty: nothing to say
   bool operator==(const RunStatus&) const = default;
 };
 
 struct WorkerStatus {
   std::string id;
   std::string name;
-  std::string state;             // alive, torpid
+  std::string state;  // alive, torpid
   std::vector<DeviceFacts> devices;
   int64_t jobs_leased = 0;
   int64_t results = 0;
@@ -122,14 +124,14 @@ struct ClusterStatus {
 
 struct JobStatus {
   JobId job;
-  std::string state;             // queued, leased, finished, cancelled
+  std::string state;                               // queued, leased, finished, cancelled
   std::vector<std::optional<Evaluation>> results;  // one a candidate
   std::string problem;
   bool operator==(const JobStatus&) const = default;
 };
 
 struct OutcomeCount {
-  std::string outcome;           // word of outcome.h
+  std::string outcome;  // word of outcome.h
   int64_t count = 0;
   bool operator==(const OutcomeCount&) const = default;
 };
@@ -137,8 +139,8 @@ struct OutcomeCount {
 struct BestRow {
   TaskId task;
   std::vector<OutcomeCount> outcomes;
-  std::string candidate;         // text of the best correct candidate; empty: none
-  Evaluation evaluation;         // its record
+  std::string candidate;  // text of the best correct candidate; empty: none
+  Evaluation evaluation;  // its record
   bool operator==(const BestRow&) const = default;
 };
 
@@ -151,10 +153,10 @@ struct BestTable {
 // One evaluation of a run, in the order results were accepted.
 struct EvaluationPoint {
   TaskId task;
-  std::string outcome;           // word
+  std::string outcome;  // word
   double speedup = 0;
   double reward = 0;
-  uint64_t step = 0;             // of the policy version that wrote it
+  uint64_t step = 0;  // of the policy version that wrote it
   int32_t turn = 0;
   bool operator==(const EvaluationPoint&) const = default;
 };
@@ -167,7 +169,7 @@ struct History {
 };
 
 struct RequestFailed {
-  std::string code;              // of common/base/result.h
+  std::string code;  // of common/base/result.h
   std::string why;
   bool operator==(const RequestFailed&) const = default;
 };

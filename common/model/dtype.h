@@ -8,12 +8,21 @@
 namespace warpsmith {
 
 enum class Dtype {
-  kFloat64, kFloat32, kFloat16, kBFloat16, kInt64, kInt32, kInt16, kInt8, kUint8, kBool
+  kFloat64,
+  kFloat32,
+  kFloat16,
+  kBFloat16,
+  kInt64,
+  kInt32,
+  kInt16,
+  kInt8,
+  kUint8,
+  kBool
 };
 
-size_t SizeOf(Dtype dtype);           // bytes
+size_t SizeOf(Dtype dtype);  // bytes
 bool IsFloating(Dtype dtype);
-const char* ToString(Dtype dtype);    // "float32"
+const char* ToString(Dtype dtype);  // "float32"
 std::optional<Dtype> ParseDtype(std::string_view name);
 
 // Where a candidate runs. Every record names it; figures of two kinds are never compared.

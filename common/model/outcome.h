@@ -19,7 +19,7 @@ const char* ToString(Stage stage);
 struct WrongOutputReport {
   std::string output;
   Case failed_case;
-  std::string reason;               // "value", "nan_mismatch", "inf_mismatch", "error_bound"
+  std::string reason;  // "value", "nan_mismatch", "inf_mismatch", "error_bound"
   uint64_t wrong_elements = 0;
   uint64_t elements = 0;
   std::vector<int64_t> first_index;  // in every dimension
@@ -31,16 +31,28 @@ struct WrongOutputReport {
   double max_abs_error = 0;
   double max_rel_error = 0;
   double rms_error = 0;
-  std::string pattern;              // "last column", "all zero", "never written"; may be empty
+  std::string pattern;  // "last column", "all zero", "never written"; may be empty
 
   bool operator==(const WrongOutputReport&) const = default;
 };
 
 // The candidate's fault: each becomes a reward.
-struct Rejected { std::string why; bool operator==(const Rejected&) const = default; };
-struct CompileError { std::string log; bool operator==(const CompileError&) const = default; };
-struct ResourceError { std::string limit; bool operator==(const ResourceError&) const = default; };
-struct LaunchError { std::string code; bool operator==(const LaunchError&) const = default; };
+struct Rejected {
+  std::string why;
+  bool operator==(const Rejected&) const = default;
+};
+struct CompileError {
+  std::string log;
+  bool operator==(const CompileError&) const = default;
+};
+struct ResourceError {
+  std::string limit;
+  bool operator==(const ResourceError&) const = default;
+};
+struct LaunchError {
+  std::string code;
+  bool operator==(const LaunchError&) const = default;
+};
 struct WrongOutput {
   WrongOutputReport report;
   bool operator==(const WrongOutput&) const = default;
@@ -49,11 +61,22 @@ struct Nondeterministic {
   std::string output;
   bool operator==(const Nondeterministic&) const = default;
 };
-struct Timeout { Stage stage = Stage::kVerify; bool operator==(const Timeout&) const = default; };
-struct DeviceFault { std::string code; bool operator==(const DeviceFault&) const = default; };
+struct Timeout {
+  Stage stage = Stage::kVerify;
+  bool operator==(const Timeout&) const = default;
+};
+struct DeviceFault {
+  std::string code;
+  bool operator==(const DeviceFault&) const = default;
+};
 
 enum class ViolationKind {
-  kInputModified, kOutOfBounds, kUneven, kTimeForged, kImplausible, kDisturbs
+  kInputModified,
+  kOutOfBounds,
+  kUneven,
+  kTimeForged,
+  kImplausible,
+  kDisturbs
 };
 const char* ToString(ViolationKind kind);
 struct Violation {
@@ -70,8 +93,16 @@ struct Correct {
 
 // Nobody's fault that may be rewarded: tried again elsewhere, then masked and counted.
 enum class InfrastructureKind {
-  kWorkerLost, kDeviceLost, kDeviceSick, kDriver, kDisk, kClocksUnverified, kTooNoisy,
-  kUnsupportedArchitecture, kOutOfMemory, kInternal
+  kWorkerLost,
+  kDeviceLost,
+  kDeviceSick,
+  kDriver,
+  kDisk,
+  kClocksUnverified,
+  kTooNoisy,
+  kUnsupportedArchitecture,
+  kOutOfMemory,
+  kInternal
 };
 const char* ToString(InfrastructureKind kind);
 struct Infrastructure {
@@ -80,11 +111,11 @@ struct Infrastructure {
   bool operator==(const Infrastructure&) const = default;
 };
 
-using Outcome = std::variant<Rejected, CompileError, ResourceError, LaunchError, WrongOutput,
-                             Nondeterministic, Timeout, DeviceFault, Violation, Correct,
-                             Infrastructure>;
+using Outcome =
+    std::variant<Rejected, CompileError, ResourceError, LaunchError, WrongOutput, Nondeterministic,
+                 Timeout, DeviceFault, Violation, Correct, Infrastructure>;
 
-const char* OutcomeName(const Outcome& outcome);     // "wrong_output"
+const char* OutcomeName(const Outcome& outcome);  // "wrong_output"
 // The word with its argument, one line: "violation(input_modified)", "timeout(verify)".
 std::string OutcomeLabel(const Outcome& outcome);
 // One line for a policy or a person: label, and the most useful detail.

@@ -20,12 +20,12 @@ constexpr size_t kMaxLaunches = 16;
 constexpr size_t kMaxArguments = 64;
 
 struct LaunchSpec {
-  std::string kernel;               // name expression: softmax_rows<8>
-  std::vector<std::string> grid;    // one to three expressions
-  std::vector<std::string> block;   // one to three
-  std::string shared = "0";         // dynamic shared memory, bytes
-  std::vector<std::string> cluster; // empty: none
-  std::vector<std::string> args;    // buffer names or expressions
+  std::string kernel;                // name expression: softmax_rows<8>
+  std::vector<std::string> grid;     // one to three expressions
+  std::vector<std::string> block;    // one to three
+  std::string shared = "0";          // dynamic shared memory, bytes
+  std::vector<std::string> cluster;  // empty: none
+  std::vector<std::string> args;     // buffer names or expressions
 
   bool operator==(const LaunchSpec&) const = default;
 };
@@ -49,16 +49,29 @@ struct Plan {
 
 // A kernel parameter's type, from the kernel's function type as the compiler saw it.
 enum class ParameterType {
-  kPointer, kInt8, kUint8, kInt16, kUint16, kInt32, kUint32, kInt64, kUint64,
-  kFloat32, kFloat64, kFloat16, kBFloat16, kBool, kUnsupported
+  kPointer,
+  kInt8,
+  kUint8,
+  kInt16,
+  kUint16,
+  kInt32,
+  kUint32,
+  kInt64,
+  kUint64,
+  kFloat32,
+  kFloat64,
+  kFloat16,
+  kBFloat16,
+  kBool,
+  kUnsupported
 };
 
 const char* ToString(ParameterType type);
 size_t SizeOf(ParameterType type);
 
 struct KernelInfo {
-  std::string name;      // as the plan writes it
-  std::string symbol;    // lowered name in the binary
+  std::string name;    // as the plan writes it
+  std::string symbol;  // lowered name in the binary
   std::vector<ParameterType> parameters;
   // From the compiler's report; -1 where the device kind has no such thing.
   int registers = -1;
@@ -76,8 +89,8 @@ struct CompiledCandidate {
   std::string architecture;  // "sm_90a"; "x86_64" on the host device
   Plan plan;
   std::vector<KernelInfo> kernels;
-  std::string binary;        // cubin, or the host device's executable
-  std::string log;           // warnings
+  std::string binary;  // cubin, or the host device's executable
+  std::string log;     // warnings
 
   bool operator==(const CompiledCandidate&) const = default;
 };
@@ -102,7 +115,7 @@ struct BufferSpec {
 };
 
 struct ResolvedArgument {
-  int buffer = -1;            // index into ResolvedPlan::buffers, or -1 for a scalar
+  int buffer = -1;  // index into ResolvedPlan::buffers, or -1 for a scalar
   ParameterType type = ParameterType::kPointer;
   std::array<uint8_t, 8> bits{};  // the scalar's bytes, little endian, SizeOf(type) of them used
 

@@ -14,12 +14,12 @@ namespace warpsmith {
 
 struct Algorithm {
   std::string advantage = "trloo";
-  int turns = 4;              // candidates an episode
-  int group = 16;             // episodes on the same task
-  int batch_episodes = 64;    // episodes a learner step
-  int staleness = 4;          // steps that a trajectory may lag behind
+  int turns = 4;            // candidates an episode
+  int group = 16;           // episodes on the same task
+  int batch_episodes = 64;  // episodes a learner step
+  int staleness = 4;        // steps that a trajectory may lag behind
   double learning_rate = 1e-2;
-  int epochs = 2;             // passes over a batch
+  int epochs = 2;  // passes over a batch
   double clip_low = 0.2;
   double clip_high = 0.28;
   double importance_cap = 2;  // truncation of the decoupled importance weight
@@ -30,7 +30,7 @@ struct Algorithm {
 
 struct RunSpec {
   std::string name;
-  std::vector<Suite> suites;  // whole: the coordinator needs no file of the submitter's
+  std::vector<Suite> suites;       // whole: the coordinator needs no file of the submitter's
   std::string policy = "grammar";  // grammar, random
   Algorithm algorithm;
   RewardKind reward = RewardKind::kHybrid;
@@ -54,11 +54,11 @@ struct RolloutJob {
   GroupId group;
   Task task;
   std::string policy;
-  std::vector<uint32_t> episodes;   // those still missing
+  std::vector<uint32_t> episodes;  // those still missing
   int turns = 1;
   RewardKind reward = RewardKind::kHybrid;
-  uint64_t seed = 0;                // of the group's sampling, not of any content
-  PolicyVersion min_version;        // a worker with older weights must not start it
+  uint64_t seed = 0;          // of the group's sampling, not of any content
+  PolicyVersion min_version;  // a worker with older weights must not start it
   Depth depth = Depth::kScreen;
 
   bool operator==(const RolloutJob&) const = default;
@@ -77,7 +77,7 @@ using JobBody = std::variant<RolloutJob, EvaluationJob>;
 
 // Guards renewal, progress and cancel of one attempt.
 struct Fence {
-  uint64_t epoch = 0;    // of the coordinator that granted it
+  uint64_t epoch = 0;  // of the coordinator that granted it
   uint32_t attempt = 0;
   auto operator<=>(const Fence&) const = default;
 };

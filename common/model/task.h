@@ -68,8 +68,8 @@ struct OutputSpec {
   std::optional<double> atol;  // default: rtol * RMS(expected)
   CompareKind compare = CompareKind::kValue;
   int ulps = 0;
-  std::string index_into;      // for kIndexByValue: the input that the indices point into
-  bool order_free = false;     // two runs need not agree bit for bit (atomics)
+  std::string index_into;   // for kIndexByValue: the input that the indices point into
+  bool order_free = false;  // two runs need not agree bit for bit (atomics)
   bool equal_nan = false;
 
   bool operator==(const OutputSpec&) const = default;

@@ -1,7 +1,8 @@
 #include "common/model/trajectory.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "common/base/check.h"
 
@@ -17,10 +18,10 @@ std::string ToString(const TrajectoryId& id) {
 
 PolicyVersion Trajectory::OldestVersion() const {
   CHECK(!turns.empty(), "an episode has at least one turn");
-  return std::min_element(turns.begin(), turns.end(),
-                          [](const Turn& a, const Turn& b) {
-                            return a.action.version < b.action.version;
-                          })->action.version;
+  return std::min_element(
+             turns.begin(), turns.end(),
+             [](const Turn& a, const Turn& b) { return a.action.version < b.action.version; })
+      ->action.version;
 }
 
 }  // namespace warpsmith

@@ -21,11 +21,11 @@ std::string ToString(const PolicyVersion& version);  // "2.140"
 
 // What a policy returned for one observation. ids, log_probs and mask have one length.
 struct Action {
-  std::vector<int32_t> ids;        // tokens or slot choices, in order
-  std::vector<float> log_probs;    // of each id, as sampled
-  std::vector<uint8_t> mask;       // 1: chosen by the policy (trainable), 0: forced
-  PolicyVersion version;           // the oldest that any id was sampled with
-  std::string text;                // the candidate
+  std::vector<int32_t> ids;      // tokens or slot choices, in order
+  std::vector<float> log_probs;  // of each id, as sampled
+  std::vector<uint8_t> mask;     // 1: chosen by the policy (trainable), 0: forced
+  PolicyVersion version;         // the oldest that any id was sampled with
+  std::string text;              // the candidate
 
   bool operator==(const Action&) const = default;
 };
@@ -33,7 +33,7 @@ struct Action {
 struct Turn {
   Action action;
   Evaluation evaluation;
-  double reward = 0;      // by the run's reward function; 0 where the outcome is infrastructure
+  double reward = 0;  // by the run's reward function; 0 where the outcome is infrastructure
 
   bool operator==(const Turn&) const = default;
 };

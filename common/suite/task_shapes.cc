@@ -26,8 +26,7 @@ Result<BufferSpec> SizedBuffer(const std::string& name, BufferRole role, Dtype d
   int64_t bytes = static_cast<int64_t>(SizeOf(dtype));
   for (const int64_t size : buffer.shape) {
     if (size > 0 && (__builtin_mul_overflow(bytes, size, &bytes) || bytes > kMaxBufferBytes))
-      return Fail(ErrorCode::kInvalidInput,
-                  fmt::format("more than {} GiB", kMaxBufferBytes >> 30));
+      return Fail(ErrorCode::kInvalidInput, fmt::format("more than {} GiB", kMaxBufferBytes >> 30));
   }
   return buffer;
 }

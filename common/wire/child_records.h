@@ -35,13 +35,9 @@ WIRE_RECORD(EvaluateRequest, r) {
   FIELD(r.depth, Depth);
 }
 
-WIRE_RECORD(RunnerAttached, r) {
-  FIELD(r.runner, Runner);
-}
+WIRE_RECORD(RunnerAttached, r) { FIELD(r.runner, Runner); }
 
-WIRE_RECORD(OracleReady, r) {
-  FIELD(r.device, Device);
-}
+WIRE_RECORD(OracleReady, r) { FIELD(r.device, Device); }
 
 WIRE_RECORD(StageBegan, r) {
   FIELD(r.id, Id);
@@ -50,9 +46,7 @@ WIRE_RECORD(StageBegan, r) {
   FIELD(r.limit, Limit);
 }
 
-WIRE_RECORD(StageEnded, r) {
-  FIELD(r.id, Id);
-}
+WIRE_RECORD(StageEnded, r) { FIELD(r.id, Id); }
 
 WIRE_RECORD(DiscardRunner, r) {
   FIELD(r.runner, Runner);
@@ -95,9 +89,7 @@ WIRE_RECORD(RunPlan, r) {
   FIELD(r.dirty_shared, DirtyShared);
 }
 
-WIRE_RECORD(UnbindBuffers, r) {
-  FIELD(r.sets, Sets);
-}
+WIRE_RECORD(UnbindBuffers, r) { FIELD(r.sets, Sets); }
 
 WIRE_RECORD(RunnerReady, r) {}
 

@@ -18,35 +18,21 @@ WIRE_RECORD(SubmitEvaluation, r) {
   FIELD(r.device, Device);
 }
 
-WIRE_RECORD(CancelRun, r) {
-  FIELD(r.run, Run);
-}
+WIRE_RECORD(CancelRun, r) { FIELD(r.run, Run); }
 
 WIRE_RECORD(GetCluster, r) {}
 
-WIRE_RECORD(GetRun, r) {
-  FIELD(r.run, Run);
-}
+WIRE_RECORD(GetRun, r) { FIELD(r.run, Run); }
 
-WIRE_RECORD(GetJob, r) {
-  FIELD(r.job, Job);
-}
+WIRE_RECORD(GetJob, r) { FIELD(r.job, Job); }
 
-WIRE_RECORD(GetBest, r) {
-  FIELD(r.run, Run);
-}
+WIRE_RECORD(GetBest, r) { FIELD(r.run, Run); }
 
-WIRE_RECORD(GetHistory, r) {
-  FIELD(r.run, Run);
-}
+WIRE_RECORD(GetHistory, r) { FIELD(r.run, Run); }
 
-WIRE_RECORD(RunAccepted, r) {
-  FIELD(r.run, Run);
-}
+WIRE_RECORD(RunAccepted, r) { FIELD(r.run, Run); }
 
-WIRE_RECORD(JobAccepted, r) {
-  FIELD(r.job, Job);
-}
+WIRE_RECORD(JobAccepted, r) { FIELD(r.job, Job); }
 
 WIRE_RECORD(RunStatus, r) {
   FIELD(r.run, Run);

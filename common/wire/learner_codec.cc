@@ -1,8 +1,7 @@
 // Weights between a learner and workers, and what a store keeps of its checkpoints.
-#include "schema/learner.capnp.h"
-
 #include "common/wire/codec_impl.h"
 #include "common/wire/learner_records.h"
+#include "schema/learner.capnp.h"
 
 namespace warpsmith {
 

@@ -234,37 +234,21 @@ WIRE_RECORD(WrongOutputReport, r) {
   FIELD(r.pattern, Pattern);
 }
 
-WIRE_RECORD(Rejected, r) {
-  FIELD(r.why, Why);
-}
+WIRE_RECORD(Rejected, r) { FIELD(r.why, Why); }
 
-WIRE_RECORD(CompileError, r) {
-  FIELD(r.log, Log);
-}
+WIRE_RECORD(CompileError, r) { FIELD(r.log, Log); }
 
-WIRE_RECORD(ResourceError, r) {
-  FIELD(r.limit, Limit);
-}
+WIRE_RECORD(ResourceError, r) { FIELD(r.limit, Limit); }
 
-WIRE_RECORD(LaunchError, r) {
-  FIELD(r.code, Code);
-}
+WIRE_RECORD(LaunchError, r) { FIELD(r.code, Code); }
 
-WIRE_RECORD(WrongOutput, r) {
-  FIELD(r.report, Report);
-}
+WIRE_RECORD(WrongOutput, r) { FIELD(r.report, Report); }
 
-WIRE_RECORD(Nondeterministic, r) {
-  FIELD(r.output, Output);
-}
+WIRE_RECORD(Nondeterministic, r) { FIELD(r.output, Output); }
 
-WIRE_RECORD(Timeout, r) {
-  FIELD(r.stage, Stage);
-}
+WIRE_RECORD(Timeout, r) { FIELD(r.stage, Stage); }
 
-WIRE_RECORD(DeviceFault, r) {
-  FIELD(r.code, Code);
-}
+WIRE_RECORD(DeviceFault, r) { FIELD(r.code, Code); }
 
 WIRE_RECORD(Violation, r) {
   FIELD(r.kind, Kind);

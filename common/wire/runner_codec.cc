@@ -1,8 +1,7 @@
 // An oracle with its runner.
-#include "schema/child.capnp.h"
-
-#include "common/wire/codec_impl.h"
 #include "common/wire/child_records.h"
+#include "common/wire/codec_impl.h"
+#include "schema/child.capnp.h"
 
 namespace warpsmith {
 

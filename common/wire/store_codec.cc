@@ -1,8 +1,7 @@
 // What stores and queues keep.
-#include "schema/model.capnp.h"
-
 #include "common/wire/codec_impl.h"
 #include "common/wire/model_records.h"
+#include "schema/model.capnp.h"
 
 namespace warpsmith {
 

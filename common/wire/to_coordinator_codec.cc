@@ -1,8 +1,7 @@
 // What arrives at the coordinator.
-#include "schema/coordinator.capnp.h"
-
 #include "common/wire/codec_impl.h"
 #include "common/wire/coordinator_records.h"
+#include "schema/coordinator.capnp.h"
 
 namespace warpsmith {
 

@@ -127,10 +127,11 @@ class House {
   }
 
   SubprocessOptions WorkerOptions(const std::string& name) const {
-    auto options = WithLog(name, {worker_program_, "--coordinator", address_, "--device",
-                                  options_.device, "--directory", (directory_ / name).string(),
-                                  "--drain-grace-s", std::to_string(kDrain.count())},
-                           "worker");
+    auto options = WithLog(
+        name,
+        {worker_program_, "--coordinator", address_, "--device", options_.device, "--directory",
+         (directory_ / name).string(), "--drain-grace-s", std::to_string(kDrain.count())},
+        "worker");
     if (options_.capacity > 0) {
       options.argv.push_back("--capacity");
       options.argv.push_back(std::to_string(options_.capacity));
@@ -139,8 +140,9 @@ class House {
   }
 
   SubprocessOptions LearnerOptions() const {
-    return WithLog("learner", {learner_program_, "--coordinator", address_, "--directory",
-                               (directory_ / "learner").string()},
+    return WithLog("learner",
+                   {learner_program_, "--coordinator", address_, "--directory",
+                    (directory_ / "learner").string()},
                    "learner");
   }
 
@@ -177,10 +179,12 @@ class House {
     if (address_.empty()) return {};  // stopped before it came so far
     for (int i = 0; i < options_.workers; ++i) {
       const std::string name = fmt::format("worker-{}", i);
-      peers_.push_back(Keep(name, [this, name] { return WorkerOptions(name); }, kPeerGrace));
+      peers_.push_back(Keep(
+          name, [this, name] { return WorkerOptions(name); }, kPeerGrace));
     }
     if (!learner_program_.empty())
-      peers_.push_back(Keep("learner", [this] { return LearnerOptions(); }, kPeerGrace));
+      peers_.push_back(Keep(
+          "learner", [this] { return LearnerOptions(); }, kPeerGrace));
     PointCurrentHere();
     // Last: whoever waits for this file may use everything else.
     RETURN_IF_ERROR(WriteFileAtomically(directory_ / "address", address_ + "\n"));

@@ -14,9 +14,9 @@ CompileReply Answer(const CompileRequest& request, const KernelCompilers& compil
   auto it = compilers.find(request.device_kind);
   if (it == compilers.end()) {
     return {.id = request.id,
-            .result = Infrastructure{InfrastructureKind::kInternal,
-                                     std::string("this compiler serves no device ") +
-                                         ToString(request.device_kind)}};
+            .result = Infrastructure{
+                InfrastructureKind::kInternal,
+                std::string("this compiler serves no device ") + ToString(request.device_kind)}};
   }
   CompileReply reply = it->second->Compile(request);
   reply.id = request.id;

@@ -28,9 +28,9 @@ class EpisodeRun {
   // What the policy sees for the next turn, with the seed of its sampling.
   Episode Observe() const;
 
-  void BeginAct();              // waiting -> acting
-  void ActFailed();             // acting -> waiting: it is asked again
-  void Acted(Action action);    // acting -> evaluating
+  void BeginAct();            // waiting -> acting
+  void ActFailed();           // acting -> waiting: it is asked again
+  void Acted(Action action);  // acting -> evaluating
 
   enum class Next { kTryAgain, kTurn, kEnded, kDeviceGone };
   // Judges what came back. kTryAgain: evaluate the same candidate once more. kTurn: waiting again.

@@ -40,44 +40,52 @@
 namespace warpsmith {
 
 struct WorkerCoreOptions {
-  std::string name;                                     // host name and pid, for people
+  std::string name;  // host name and pid, for people
   std::vector<DeviceFacts> devices;
   std::vector<std::string> policies;
-  uint32_t capacity = 2;                                // jobs held at once
-  Duration register_retry = std::chrono::milliseconds(250);  // doubles up to sixteen times
-  Duration resend_after = std::chrono::seconds(2);      // unacknowledged results
-  size_t resend_burst = 32;                             // results resent in one Step
-  Duration progress_interval = std::chrono::milliseconds(250); // least between two of a job
-  size_t spool_limit = 1024;                            // results; above it no new turn begins
-  Duration weights_retry = std::chrono::seconds(2);     // after a pull or a load that failed
-  int policy_failures = 3;                              // deaths of the policy under one job
-  int sick_jobs = 5;                                    // jobs lost to a device in a row: give up
-  size_t lane_window = 8;                                 // evaluations given to a lane at once
-  size_t runs_remembered = 64;                          // whose weights are known
+  uint32_t capacity = 2;                                        // jobs held at once
+  Duration register_retry = std::chrono::milliseconds(250);     // doubles up to sixteen times
+  Duration resend_after = std::chrono::seconds(2);              // unacknowledged results
+  size_t resend_burst = 32;                                     // results resent in one Step
+  Duration progress_interval = std::chrono::milliseconds(250);  // least between two of a job
+  size_t spool_limit = 1024;                         // results; above it no new turn begins
+  Duration weights_retry = std::chrono::seconds(2);  // after a pull or a load that failed
+  int policy_failures = 3;                           // deaths of the policy under one job
+  int sick_jobs = 5;                                 // jobs lost to a device in a row: give up
+  size_t lane_window = 8;                            // evaluations given to a lane at once
+  size_t runs_remembered = 64;                       // whose weights are known
 };
 
 // ---- events
 
-struct Started {};                                   // once, first
-struct Heard { CoordinatorToWorker message; };
-struct Evaluated {                                   // answers Evaluate
+struct Started {};  // once, first
+struct Heard {
+  CoordinatorToWorker message;
+};
+struct Evaluated {  // answers Evaluate
   uint64_t id = 0;
   Evaluation evaluation;
-  int64_t wall_clock_ms = 0;                         // for the record
+  int64_t wall_clock_ms = 0;  // for the record
 };
-struct PolicyReplied { FromPolicy message; };        // answers AskPolicy
-struct PolicyLost { std::string why; };              // a fresh child is there, unloaded
-struct WeightsPulled {                               // answers PullWeights
+struct PolicyReplied {
+  FromPolicy message;
+};  // answers AskPolicy
+struct PolicyLost {
+  std::string why;
+};                      // a fresh child is there, unloaded
+struct WeightsPulled {  // answers PullWeights
   RunId run;
   PolicyVersion version;
-  std::string path;                                  // stays until a newer one is in use
+  std::string path;  // stays until a newer one is in use
 };
 struct WeightsPullFailed {
   RunId run;
   PolicyVersion version;
   std::string why;
 };
-struct DrainRequested { Duration grace{}; };         // stop: finish, or hand back within the grace
+struct DrainRequested {
+  Duration grace{};
+};  // stop: finish, or hand back within the grace
 struct Tick {};
 
 using WorkerEvent = std::variant<Started, Heard, Evaluated, PolicyReplied, PolicyLost,

@@ -19,18 +19,18 @@ struct RolloutWork {
 
 struct EvaluationWork {
   EvaluationJob job;
-  std::vector<int> tries;   // one a candidate: evaluations that ended in infrastructure
-  size_t left = 0;          // candidates without a result
+  std::vector<int> tries;  // one a candidate: evaluations that ended in infrastructure
+  size_t left = 0;         // candidates without a result
 };
 
 struct WorkerJob {
   JobId id;
   Fence fence;
   int device_index = 0;
-  TimePoint deadline;                  // of the whole attempt
+  TimePoint deadline;  // of the whole attempt
   uint64_t evaluations = 0;
-  bool moved = false;                  // something happened since the last Progress
-  TimePoint progress_at{};             // earliest next Progress
+  bool moved = false;       // something happened since the last Progress
+  TimePoint progress_at{};  // earliest next Progress
   int policy_failures = 0;
   std::variant<RolloutWork, EvaluationWork> work;
   // Evaluations that wait for the lane: of episodes in their work, or of candidates.

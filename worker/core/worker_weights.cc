@@ -88,8 +88,8 @@ std::optional<WeightsAnnouncement> WeightsBook::NextPull(TimePoint now) {
 std::optional<LoadWeights> WeightsBook::NextLoad() const {
   for (const auto& [run, entry] : runs_) {
     if (entry.policy.empty() || entry.path.empty() || entry.pulled <= entry.loaded) continue;
-    return LoadWeights{.run = run, .policy = entry.policy, .version = entry.pulled,
-                       .path = entry.path};
+    return LoadWeights{
+        .run = run, .policy = entry.policy, .version = entry.pulled, .path = entry.path};
   }
   return std::nullopt;
 }

@@ -187,8 +187,9 @@ FakeBehaviour Saying(std::function<std::optional<std::string>(std::string honest
 }
 
 FakeBehaviour Failing(Outcome outcome) {
-  return Saying(
-      [outcome](std::string) { return Encode(FromRunner(Failed{outcome, "printed\n"})); });
+  return Saying([outcome](std::string) {
+    return Encode(FromRunner(Failed{outcome, "printed\n"}));
+  });
 }
 
 // ---- wrong candidates

@@ -25,18 +25,18 @@ constexpr uint64_t kRemoveDir = 1ull << 4;
 constexpr uint64_t kRemoveFile = 1ull << 5;
 constexpr uint64_t kMakeDir = 1ull << 7;
 constexpr uint64_t kMakeReg = 1ull << 8;
-constexpr uint64_t kAllFirst = (1ull << 13) - 1;     // version 1
-constexpr uint64_t kRefer = 1ull << 13;              // version 2
-constexpr uint64_t kTruncate = 1ull << 14;           // version 3
-constexpr uint64_t kIoctlDevice = 1ull << 15;        // version 5
-constexpr uint64_t kBindTcp = 1ull << 0;             // version 4
+constexpr uint64_t kAllFirst = (1ull << 13) - 1;  // version 1
+constexpr uint64_t kRefer = 1ull << 13;           // version 2
+constexpr uint64_t kTruncate = 1ull << 14;        // version 3
+constexpr uint64_t kIoctlDevice = 1ull << 15;     // version 5
+constexpr uint64_t kBindTcp = 1ull << 0;          // version 4
 constexpr uint64_t kConnectTcp = 1ull << 1;
-constexpr uint64_t kScopeAbstractSocket = 1ull << 0; // version 6
+constexpr uint64_t kScopeAbstractSocket = 1ull << 0;  // version 6
 constexpr uint64_t kScopeSignal = 1ull << 1;
 
 constexpr uint64_t kRead = kExecute | kReadFile | kReadDir;
-constexpr uint64_t kWrite = kReadFile | kReadDir | kWriteFile | kRemoveDir | kRemoveFile |
-                            kMakeDir | kMakeReg | kTruncate;
+constexpr uint64_t kWrite =
+    kReadFile | kReadDir | kWriteFile | kRemoveDir | kRemoveFile | kMakeDir | kMakeReg | kTruncate;
 constexpr uint64_t kOfFiles = kExecute | kReadFile | kWriteFile | kTruncate;
 
 struct Ruleset {  // landlock_ruleset_attr of version 6
@@ -78,8 +78,8 @@ std::string ApplyLandlock(const SandboxOptions& options, int* version) {
   if (found >= 4) attributes.network = kBindTcp | kConnectTcp;
   if (found >= 5) attributes.files |= kIoctlDevice;
   if (found >= 6) attributes.scoped = kScopeAbstractSocket | kScopeSignal;
-  UniqueFd ruleset(static_cast<int>(
-      syscall(SYS_landlock_create_ruleset, &attributes, SizeFor(*version), 0)));
+  UniqueFd ruleset(
+      static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, SizeFor(*version), 0)));
   if (!ruleset.valid()) return Because("landlock_create_ruleset");
 
   for (const auto& path : options.readable) {

@@ -23,8 +23,8 @@ std::string Because(const std::string& what) { return what + ": " + std::strerro
 
 bool WriteText(const char* path, const std::string& text) {
   UniqueFd fd(open(path, O_WRONLY | O_CLOEXEC));
-  return fd.valid() && write(fd.get(), text.data(), text.size()) ==
-                           static_cast<ssize_t>(text.size());
+  return fd.valid() &&
+         write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
 // Makes `target` so that `source` can be mounted on it.

@@ -58,8 +58,8 @@ std::string SandboxReport::Describe() const {
 }
 
 std::vector<std::filesystem::path> SystemFolders() {
-  return {"/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin", "/etc/ld.so.cache",
-          "/etc/alternatives"};
+  return {"/usr", "/lib",  "/lib64",           "/lib32",
+          "/bin", "/sbin", "/etc/ld.so.cache", "/etc/alternatives"};
 }
 
 Result<SandboxReport> EnterSandbox(const SandboxOptions& options) {

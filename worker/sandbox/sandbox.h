@@ -36,7 +36,7 @@ struct SandboxReport {
   FileIsolation files = FileIsolation::kNone;
   int landlock_version = 0;
   bool syscall_filter = false;
-  std::vector<std::string> missing;   // what could not be applied, and why; empty: everything was
+  std::vector<std::string> missing;  // what could not be applied, and why; empty: everything was
 
   // One line for people: "files=landlock(7) syscalls=filtered".
   std::string Describe() const;

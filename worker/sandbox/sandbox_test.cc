@@ -85,7 +85,7 @@ class Sandbox : public ::testing::Test {
   }
   int TryCompiling() const {
     return Shell("cd " + Temp().string() + " && TMPDIR=" + Temp().string() +
-               " g++ -O1 unit.cc -o unit 2>&1");
+                 " g++ -O1 unit.cc -o unit 2>&1");
   }
 
   TempDirectory folder_;

@@ -18,9 +18,9 @@ constexpr const char* kDenied[] = {
     // Network: what is open already (the socketpair to the parent) works on.
     "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4",
     // Other processes.
-    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
-    "pidfd_getfd", "pidfd_send_signal", "kcmp", "kill", "tkill", "tgkill", "rt_sigqueueinfo",
-    "rt_tgsigqueueinfo", "setpriority", "sched_setscheduler", "sched_setparam", "sched_setattr",
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd",
+    "pidfd_send_signal", "kcmp", "kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo",
+    "setpriority", "sched_setscheduler", "sched_setparam", "sched_setattr",
     // Leaving the parent's group, which it kills as one.
     "setsid", "setpgid",
     // Mounts, roots, namespaces.
@@ -29,13 +29,13 @@ constexpr const char* kDenied[] = {
     // Doors around the file rules, and wide parts of the kernel.
     "open_by_handle_at", "name_to_handle_at", "io_uring_setup", "io_uring_enter",
     "io_uring_register", "bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key",
-    "request_key", "memfd_secret", "fanotify_init", "inotify_init", "inotify_init1",
-    "mknod", "mknodat", "quotactl", "acct", "swapon", "swapoff", "reboot", "kexec_load",
-    "kexec_file_load", "init_module", "finit_module", "delete_module", "iopl", "ioperm",
-    "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "syslog", "lookup_dcookie",
-    "vhangup", "uselib", "personality", "modify_ldt", "shmget", "shmat", "msgget", "semget",
-    "mq_open", "setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setgroups",
-    "setfsuid", "setfsgid", "capset", "seccomp"};
+    "request_key", "memfd_secret", "fanotify_init", "inotify_init", "inotify_init1", "mknod",
+    "mknodat", "quotactl", "acct", "swapon", "swapoff", "reboot", "kexec_load", "kexec_file_load",
+    "init_module", "finit_module", "delete_module", "iopl", "ioperm", "settimeofday",
+    "clock_settime", "clock_adjtime", "adjtimex", "syslog", "lookup_dcookie", "vhangup", "uselib",
+    "personality", "modify_ldt", "shmget", "shmat", "msgget", "semget", "mq_open", "setuid",
+    "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setgroups", "setfsuid", "setfsgid",
+    "capset", "seccomp"};
 
 constexpr uint64_t kNewNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
                                     CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
@@ -43,8 +43,9 @@ constexpr uint64_t kNewNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS
 }  // namespace
 
 std::string ApplySyscallFilter() {
-  std::unique_ptr<void, void (*)(void*)> filter(seccomp_init(SCMP_ACT_ALLOW),
-                                                [](void* f) { if (f) seccomp_release(f); });
+  std::unique_ptr<void, void (*)(void*)> filter(seccomp_init(SCMP_ACT_ALLOW), [](void* f) {
+    if (f) seccomp_release(f);
+  });
   if (!filter) return "seccomp: no memory";
   int problem = 0;
   auto deny = [&](int call, int error, auto... conditions) {

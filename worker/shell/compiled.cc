@@ -33,7 +33,9 @@ std::string CheckCompiled(const CompileRequest& request, const CompiledCandidate
   }
   if (!Short(compiled.architecture)) return "architecture";
   if (compiled.binary.size() > kMaxBinaryBytes) return "size of the binary";
-  if (!compiled.binary.starts_with("\x7f" "ELF")) return "binary that is no ELF file";
+  if (!compiled.binary.starts_with("\x7f"
+                                   "ELF"))
+    return "binary that is no ELF file";
   if (Status plan = CheckPlan(compiled.plan); !plan) return "plan: " + plan.error().message;
   return CheckKernels(compiled);
 }

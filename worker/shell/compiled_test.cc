@@ -16,7 +16,9 @@ CompiledCandidate Good() {
   CompiledCandidate compiled{.device_kind = DeviceKind::kCuda, .architecture = "sm_90a"};
   compiled.plan.launches = {{.kernel = "k<8>", .grid = {"n"}, .block = {"32"}, .args = {"x"}}};
   compiled.kernels = {{.name = "k<8>", .symbol = "_Z1kILi8EEvPf"}};
-  compiled.binary = "\x7f" "ELF...";
+  compiled.binary =
+      "\x7f"
+      "ELF...";
   return compiled;
 }
 

@@ -49,7 +49,9 @@ class CompilerPool::Compiler {
   ~Compiler() { End(); }
 
   // What came of one request.
-  struct Gone { std::string how; };
+  struct Gone {
+    std::string how;
+  };
   struct TooLate {};
   using Answer = std::variant<CompileReply, Gone, TooLate, Error>;
 
@@ -217,9 +219,8 @@ CompileDone CompilerPool::Serve(Compiler& compiler, const CompileOrder& order) {
 CompileResult CompilerPool::Compile(Compiler& compiler, const CompileOrder& order) {
   std::string died, lied;
   for (int attempt = 0; attempt < 2; ++attempt) {
-    CompileRequest request{.text = order.text,
-                           .device_kind = order.device_kind,
-                           .architecture = order.architecture};
+    CompileRequest request{
+        .text = order.text, .device_kind = order.device_kind, .architecture = order.architecture};
     Compiler::Answer answer = compiler.Ask(request);
     if (stopping_) return WorkerLost();
     if (std::holds_alternative<Compiler::TooLate>(answer)) {
@@ -268,11 +269,11 @@ CompileResult CompilerPool::Compile(Compiler& compiler, const CompileOrder& orde
                                   "the compiler's answer does not hold: " + lied});
   }
   if (answered_) {
-    return Outcome(ResourceError{"the compiler died of it twice (" + died +
-                                 "): its limit of memory or time"});
+    return Outcome(
+        ResourceError{"the compiler died of it twice (" + died + "): its limit of memory or time"});
   }
-  return Outcome(Infrastructure{InfrastructureKind::kInternal,
-                                "the compiler dies at once (" + died + ")"});
+  return Outcome(
+      Infrastructure{InfrastructureKind::kInternal, "the compiler dies at once (" + died + ")"});
 }
 
 }  // namespace warpsmith

@@ -22,13 +22,13 @@ struct CompileOrder {
   std::string text;
   DeviceKind device_kind = DeviceKind::kHost;
   std::string architecture;
-  std::string versions;    // of toolkit and driver: part of the cache's key
-  bool fresh = false;      // never from the cache: a confirmation
+  std::string versions;  // of toolkit and driver: part of the cache's key
+  bool fresh = false;    // never from the cache: a confirmation
 };
 
 struct CompileDone {
   CompileResult result;
-  double ms = 0;           // 0: it was in the cache
+  double ms = 0;  // 0: it was in the cache
 };
 
 class CompilerPool {
@@ -38,7 +38,7 @@ class CompilerPool {
     std::filesystem::path program;
     std::filesystem::path log_directory;
     std::filesystem::path scratch_directory;
-    std::vector<int> cores;                  // empty: inherited
+    std::vector<int> cores;  // empty: inherited
     EvaluationLimits limits;
   };
 
@@ -68,7 +68,7 @@ class CompilerPool {
   CompileCache cache_;
   BoundedQueue<Item> queue_;
   std::atomic<bool> stopping_ = false;
-  std::atomic<bool> answered_ = false;       // a child of this pool has given a valid answer
+  std::atomic<bool> answered_ = false;  // a child of this pool has given a valid answer
   std::vector<std::unique_ptr<Compiler>> compilers_;
   std::vector<std::jthread> threads_;
 };

@@ -8,17 +8,18 @@ Result<ConfigAction> LoadConfig(int argc, const char* const* argv, WorkerConfig*
   ConfigTable table("warpsmith-worker", "evaluates candidates on this host's devices");
   table.Add("coordinator", &config->coordinator,
             {.purpose = "address of the coordinator: tcp://host:port or ipc:///path",
-             .environment = "WARPSMITH_COORDINATOR", .required = true});
-  table.Add("device", &config->device,
-            {.purpose = "auto (every GPU, else the host), cuda, host, or simulated",
+             .environment = "WARPSMITH_COORDINATOR",
              .required = true});
+  table.Add(
+      "device", &config->device,
+      {.purpose = "auto (every GPU, else the host), cuda, host, or simulated", .required = true});
   table.Add("capacity", &config->capacity,
             {.purpose = "jobs held at once", .least = 1, .most = 1024});
   table.Add("directory", &config->directory,
             {.purpose = "folder for logs, weights and compilers' scratch", .required = true});
-  table.Add("compilers", &config->compilers,
-            {.purpose = "compiler processes; 0: one a core that no lane owns",
-             .least = 0, .most = 256});
+  table.Add(
+      "compilers", &config->compilers,
+      {.purpose = "compiler processes; 0: one a core that no lane owns", .least = 0, .most = 256});
   table.Add("drain_grace_s", &config->drain_grace,
             {.purpose = "after SIGTERM: time to finish before jobs are handed back", .least = 0});
   table.Add("policies", &config->policies,
@@ -31,9 +32,9 @@ Result<ConfigAction> LoadConfig(int argc, const char* const* argv, WorkerConfig*
             {.purpose = "time that a simulated evaluation takes", .least = 0});
   table.Add("simulated_seed", &config->simulated_seed,
             {.purpose = "seed of the simulated noise", .least = 0});
-  table.Add("simulated_trouble", &config->simulated_trouble,
-            {.purpose = "probability of a simulated infrastructure failure",
-             .least = 0, .most = 1});
+  table.Add(
+      "simulated_trouble", &config->simulated_trouble,
+      {.purpose = "probability of a simulated infrastructure failure", .least = 0, .most = 1});
   return table.Load(argc, argv);
 }
 

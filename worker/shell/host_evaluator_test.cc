@@ -100,8 +100,8 @@ TEST_F(HostEvaluator, AWrongKernelIsWrong) {
 
 TEST_F(HostEvaluator, AMistakeIsACompileErrorOnTheAuthorsLine) {
   std::string text = Changed("float largest", "flaot largest");
-  auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(
-                                                text.find("flaot")), '\n');
+  auto line = 1 + std::count(text.begin(),
+                             text.begin() + static_cast<std::ptrdiff_t>(text.find("flaot")), '\n');
   Evaluation record = Judge(text);
   EXPECT_STREQ(OutcomeName(record.outcome), "compile_error");
   EXPECT_NE(record.log.find("candidate.cu:" + std::to_string(line) + ":"), std::string::npos)
@@ -109,7 +109,8 @@ TEST_F(HostEvaluator, AMistakeIsACompileErrorOnTheAuthorsLine) {
 }
 
 TEST_F(HostEvaluator, AnEndlessKernelIsTimedOutAndTheNextIsFine) {
-  Evaluation record = Judge(Changed("float sum = 0.0f;", "float sum = 0.0f;\n"
+  Evaluation record = Judge(Changed("float sum = 0.0f;",
+                                    "float sum = 0.0f;\n"
                                     "  for (volatile int spin = 0; spin >= 0;) spin = 1;"));
   EXPECT_EQ(OutcomeLabel(record.outcome), "timeout(verify)") << Describe(record.outcome);
   ExpectHealthy();
@@ -128,9 +129,10 @@ TEST_F(HostEvaluator, HostCodeIsRefused) {
 
 TEST_F(HostEvaluator, TheOracleKilledUnderAnOrderIsInfrastructureAndComesBack) {
   std::vector<int> pids = evaluator_->ChildPids();
-  auto future = Submit(Find("starter/softmax_rows"), Changed("float sum = 0.0f;",
-                       "float sum = 0.0f;\n  for (volatile int s = 0; s >= 0;) s = 1;"),
-                       Depth::kVerify);
+  auto future = Submit(
+      Find("starter/softmax_rows"),
+      Changed("float sum = 0.0f;", "float sum = 0.0f;\n  for (volatile int s = 0; s >= 0;) s = 1;"),
+      Depth::kVerify);
   int oracle = 0;
   for (int pid : pids) {
     std::string command = ReadFile("/proc/" + std::to_string(pid) + "/comm").value_or("");
@@ -176,8 +178,8 @@ class CompileBombs : public ::testing::TestWithParam<DeviceKind> {};
 TEST_P(CompileBombs, EndInTheirLimitsAndLeaveTheCompilerFree) {
   EvaluationLimits limits;
   limits.compile = 3s;
-  auto pool = CompilerPool::Start({.program = ChildPrograms::Installed().compiler,
-                                   .limits = limits});
+  auto pool =
+      CompilerPool::Start({.program = ChildPrograms::Installed().compiler, .limits = limits});
   ASSERT_TRUE(pool) << pool.error().message;
   auto compile = [&](const std::string& more) {
     std::string text =

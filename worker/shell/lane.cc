@@ -56,8 +56,8 @@ void Lane::Run() {
     ready_.set_value(tl::unexpected(started.error()));
   }
   while (std::optional<LaneOrder> order = queue_.Pop()) {
-    EvaluateReply reply = stopping_ ? Lost(InfrastructureKind::kWorkerLost, "the evaluator stops")
-                                    : Judge(*order);
+    EvaluateReply reply =
+        stopping_ ? Lost(InfrastructureKind::kWorkerLost, "the evaluator stops") : Judge(*order);
     reply.log = CutLog(std::move(reply.log), options_.limits.log_bytes);
     order->done(std::move(reply));
   }

@@ -75,7 +75,7 @@ class Lane {
   std::optional<RunnerChild> spare_;
   uint64_t last_runner_ = 0;
   uint64_t last_id_ = 0;
-  int deaths_ = 0;              // in a row
+  int deaths_ = 0;  // in a row
   int quarantines_ = 0;
   TimePoint quarantined_until_{};
   std::string quarantine_why_;
@@ -84,7 +84,7 @@ class Lane {
   std::atomic<bool> stopping_ = false;
   mutable std::mutex mutex_;
   std::condition_variable stopped_;
-  FrameSocket socket_;          // to the oracle; replaced under the mutex
+  FrameSocket socket_;  // to the oracle; replaced under the mutex
   int oracle_pid_ = -1, active_pid_ = -1, spare_pid_ = -1;
 
   std::jthread thread_;

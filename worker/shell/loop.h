@@ -31,7 +31,7 @@ struct WorkerParts {
   Evaluator& evaluator;
   std::function<void(ToPolicy)> ask_policy;
   std::function<void(WeightsAnnouncement)> pull_weights;
-  std::function<bool()> stop_requested;       // looked at after each wake
+  std::function<bool()> stop_requested;  // looked at after each wake
   Duration drain_grace{};
 };
 

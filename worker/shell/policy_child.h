@@ -19,8 +19,8 @@ class PolicyChild {
  public:
   struct Options {
     std::filesystem::path program;
-    std::filesystem::path log_directory;             // empty: this process's stderr
-    Duration answer = std::chrono::minutes(5);       // to one question; then it is hung
+    std::filesystem::path log_directory;                        // empty: this process's stderr
+    Duration answer = std::chrono::minutes(5);                  // to one question; then it is hung
     Duration restart_backoff = std::chrono::milliseconds(200);  // doubles, up to ten seconds
   };
 
@@ -42,9 +42,9 @@ class PolicyChild {
   const Options options_;
   const std::function<void(WorkerEvent)> tell_;
   BoundedQueue<ToPolicy> questions_;
-  int deaths_ = 0;               // in a row
+  int deaths_ = 0;  // in a row
 
-  mutable std::mutex mutex_;     // guards what follows
+  mutable std::mutex mutex_;  // guards what follows
   std::condition_variable stopped_;
   bool stopping_ = false;
   Subprocess child_;

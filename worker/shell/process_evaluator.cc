@@ -29,9 +29,8 @@ int CountGpus() {
   for (const auto& entry : fs::directory_iterator("/dev", ignored)) {
     std::string name = entry.path().filename().string();
     bool numbered = name.size() > 6 && name.starts_with("nvidia") &&
-                    std::all_of(name.begin() + 6, name.end(), [](unsigned char c) {
-                      return std::isdigit(c) != 0;
-                    });
+                    std::all_of(name.begin() + 6, name.end(),
+                                [](unsigned char c) { return std::isdigit(c) != 0; });
     if (numbered) ++nodes;
   }
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -51,7 +50,7 @@ ChildPrograms ChildPrograms::Installed() {
 struct ProcessEvaluator::Impl {
   Options options;
   std::vector<DeviceFacts> devices;
-  std::vector<std::unique_ptr<Lane>> lanes;   // outlive the pool, whose threads call them
+  std::vector<std::unique_ptr<Lane>> lanes;  // outlive the pool, whose threads call them
   std::unique_ptr<CompilerPool> pool;
 
   // Starts the lanes of one kind; those that cannot work are left out. The reason of the last one.
@@ -69,8 +68,10 @@ struct ProcessEvaluator::Impl {
     for (auto& lane : started) {
       Result<DeviceFacts> facts = lane->Ready();
       if (facts) {
-        LogInfo("device", {{"kind", ToString(facts->kind)}, {"index", facts->index},
-                           {"name", facts->name}, {"architecture", facts->architecture}});
+        LogInfo("device", {{"kind", ToString(facts->kind)},
+                           {"index", facts->index},
+                           {"name", facts->name},
+                           {"architecture", facts->architecture}});
         devices.push_back(*std::move(facts));
         lanes.push_back(std::move(lane));
       } else {
@@ -93,8 +94,8 @@ Result<std::unique_ptr<ProcessEvaluator>> ProcessEvaluator::Start(Options option
        {options.programs.compiler, options.programs.oracle, options.programs.runner}) {
     std::error_code ignored;
     if (!fs::exists(program, ignored)) {
-      return Fail(ErrorCode::kMissing, "no program " + program.string() +
-                                           ": build or install all of Warpsmith");
+      return Fail(ErrorCode::kMissing,
+                  "no program " + program.string() + ": build or install all of Warpsmith");
     }
   }
   if (!options.log_directory.empty()) RETURN_IF_ERROR(MakeDirectories(options.log_directory));
@@ -141,8 +142,7 @@ std::vector<int> ProcessEvaluator::ChildPids() const {
 }
 
 void ProcessEvaluator::Submit(EvaluationOrder order, std::function<void(Evaluation)> done) {
-  CHECK(order.device_index >= 0 &&
-            static_cast<size_t>(order.device_index) < impl_->devices.size(),
+  CHECK(order.device_index >= 0 && static_cast<size_t>(order.device_index) < impl_->devices.size(),
         "an order names one of the evaluator's lanes");
   const auto index = static_cast<size_t>(order.device_index);
   const DeviceFacts& device = impl_->devices[index];
@@ -172,8 +172,8 @@ void ProcessEvaluator::Submit(EvaluationOrder order, std::function<void(Evaluati
     lane->Submit({.task = std::move(task),
                   .compiled = std::move(candidate),
                   .depth = depth,
-                  .done = [log_bytes, record = std::move(record), done = std::move(done)](
-                              EvaluateReply reply) mutable {
+                  .done = [log_bytes, record = std::move(record),
+                           done = std::move(done)](EvaluateReply reply) mutable {
                     record.outcome = std::move(reply.outcome);
                     record.stages.insert(record.stages.end(), reply.stages.begin(),
                                          reply.stages.end());

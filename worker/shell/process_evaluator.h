@@ -30,13 +30,13 @@ struct ChildPrograms {
 // What bounds a child; waiting is never charged to a candidate.
 struct EvaluationLimits {
   Duration compile = std::chrono::seconds(12);
-  int compiler_uses = 500;                      // requests before a compiler is replaced
-  size_t cache_bytes = 256ull << 20;            // compiled candidates kept in memory
-  size_t log_bytes = 64 << 10;                  // of compiler's and program's output in a record
+  int compiler_uses = 500;            // requests before a compiler is replaced
+  size_t cache_bytes = 256ull << 20;  // compiled candidates kept in memory
+  size_t log_bytes = 64 << 10;        // of compiler's and program's output in a record
   Duration oracle_start = std::chrono::seconds(90);
   Duration runner_start = std::chrono::seconds(30);
   Duration oracle_silence = std::chrono::seconds(180);  // outside stages; then it is hung
-  int deaths_to_quarantine = 3;                // of oracles in a row, without an evaluation between
+  int deaths_to_quarantine = 3;  // of oracles in a row, without an evaluation between
   Duration restart_backoff = std::chrono::milliseconds(100);  // doubles with each death
   Duration quarantine = std::chrono::seconds(60);
 };

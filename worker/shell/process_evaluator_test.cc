@@ -2,6 +2,7 @@
 #include "worker/shell/process_evaluator.h"
 
 #include <gtest/gtest.h>
+
 #include <cstdlib>
 #include <future>
 #include <thread>

@@ -14,12 +14,11 @@ constexpr Duration kDeathLimit = std::chrono::seconds(10);
 
 SubprocessOptions LaneChild(const LaneOptions& options, const std::filesystem::path& program,
                             const std::string& log, int fd) {
-  SubprocessOptions start{
-      .argv = {program.string(), "--device", ToString(options.kind), "--index",
-               std::to_string(options.index), "--fd", std::to_string(kChildFd)},
-      .fds = {{kChildFd, fd}},
-      .stdout_path = "/dev/null",
-      .cores = options.cores};
+  SubprocessOptions start{.argv = {program.string(), "--device", ToString(options.kind), "--index",
+                                   std::to_string(options.index), "--fd", std::to_string(kChildFd)},
+                          .fds = {{kChildFd, fd}},
+                          .stdout_path = "/dev/null",
+                          .cores = options.cores};
   if (!options.log_directory.empty()) {
     start.stderr_path =
         options.log_directory / (log + "-" + std::to_string(options.index) + ".log");

@@ -15,11 +15,11 @@ namespace warpsmith {
 
 struct LaneOptions {
   DeviceKind kind = DeviceKind::kHost;
-  int index = 0;                        // ordinal of the device on this host
+  int index = 0;  // ordinal of the device on this host
   ChildPrograms programs;
   EvaluationLimits limits;
   std::filesystem::path log_directory;
-  std::vector<int> cores;               // of oracle and runners; empty: inherited
+  std::vector<int> cores;  // of oracle and runners; empty: inherited
 };
 
 // The command line and files of a lane's child: `program --device K --index N --fd 3`.

@@ -18,10 +18,10 @@ namespace warpsmith {
 class WeightsPuller {
  public:
   struct Options {
-    std::filesystem::path directory;                 // emptied at start: weights are pulled anew
-    int window = 4;                                  // chunks asked for at once
-    Duration repeat = std::chrono::seconds(2);       // a chunk that did not come is asked for again
-    Duration silence = std::chrono::seconds(20);     // no chunk for so long: the pull fails
+    std::filesystem::path directory;              // emptied at start: weights are pulled anew
+    int window = 4;                               // chunks asked for at once
+    Duration repeat = std::chrono::seconds(2);    // a chunk that did not come is asked for again
+    Duration silence = std::chrono::seconds(20);  // no chunk for so long: the pull fails
     uint64_t most_bytes = 8ull << 30;
   };
 
@@ -29,7 +29,7 @@ class WeightsPuller {
   WeightsPuller(Options options, std::function<void(WorkerEvent)> tell);
   ~WeightsPuller();
 
-  void Pull(WeightsAnnouncement announcement);   // thread-safe
+  void Pull(WeightsAnnouncement announcement);  // thread-safe
 
  private:
   void Run();

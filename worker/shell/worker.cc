@@ -65,8 +65,8 @@ Result<Exit> RunWorkerProcess(const WorkerConfig& config, StopSignals& signals) 
                                                         : fs::path(config.policy_program);
   const std::vector<std::string> policies = SplitWords(config.policies);
   if (!policies.empty() && !fs::exists(policy)) {
-    return Fail(ErrorCode::kMissing, "no program " + policy.string() +
-                                         ": install it, or run with --policies ''");
+    return Fail(ErrorCode::kMissing,
+                "no program " + policy.string() + ": install it, or run with --policies ''");
   }
   ASSIGN_OR_RETURN(auto evaluator, MakeEvaluator(config, logs));
   const std::string name = MakeRoutingId("worker");
@@ -80,7 +80,8 @@ Result<Exit> RunWorkerProcess(const WorkerConfig& config, StopSignals& signals) 
   WeightsPuller puller({.directory = fs::path(config.directory) / "weights"}, tell);
   signals.Watch([transport] { transport->Wake(); });
 
-  LogInfo("started", {{"worker", name}, {"coordinator", config.coordinator},
+  LogInfo("started", {{"worker", name},
+                      {"coordinator", config.coordinator},
                       {"device", ToString(evaluator->Devices().front().kind)}});
   Exit exit = RunWorker({.name = name,
                          .devices = evaluator->Devices(),

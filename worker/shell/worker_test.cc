@@ -36,13 +36,16 @@ class WorkerProcess : public ::testing::Test {
 
   void StartWorker(std::vector<std::string> more = {}) {
     std::vector<std::string> argv = {(ProgramDirectory() / "warpsmith-worker").string(),
-                                     "--coordinator", router_->endpoint(),
-                                     "--device", "simulated",
-                                     "--directory", (folder_.path() / "w").string(),
-                                     "--policy-program", (folder_.path() / "policy").string()};
+                                     "--coordinator",
+                                     router_->endpoint(),
+                                     "--device",
+                                     "simulated",
+                                     "--directory",
+                                     (folder_.path() / "w").string(),
+                                     "--policy-program",
+                                     (folder_.path() / "policy").string()};
     argv.insert(argv.end(), more.begin(), more.end());
-    auto started = Subprocess::Start({.argv = argv,
-                                      .stderr_path = folder_.path() / "worker.log"});
+    auto started = Subprocess::Start({.argv = argv, .stderr_path = folder_.path() / "worker.log"});
     ASSERT_TRUE(started) << started.error().message;
     worker_ = *std::move(started);
   }
@@ -86,14 +89,21 @@ class WorkerProcess : public ::testing::Test {
   }
 
   static RolloutJob Rollout(std::vector<uint32_t> episodes) {
-    RolloutJob job{.run = RunId(3), .group = GroupId(9), .policy = "random",
-                   .episodes = std::move(episodes), .turns = 2, .seed = 7};
+    RolloutJob job{.run = RunId(3),
+                   .group = GroupId(9),
+                   .policy = "random",
+                   .episodes = std::move(episodes),
+                   .turns = 2,
+                   .seed = 7};
     job.task = {.id = TaskId("s/t"), .outputs = {{.name = "y"}}};
     job.task.host_cases = {{CaseRole::kTrain, {{"n", 64}}}};
     return job;
   }
   void Assign(uint64_t id, RolloutJob job) {
-    Say(AssignJob{.job = JobId(id), .fence = {1, 1}, .lease = 30s, .total_deadline = 600s,
+    Say(AssignJob{.job = JobId(id),
+                  .fence = {1, 1},
+                  .lease = 30s,
+                  .total_deadline = 600s,
                   .body = std::move(job)});
   }
 
@@ -104,9 +114,7 @@ class WorkerProcess : public ::testing::Test {
     }
     return pids;
   }
-  std::string Log() {
-    return ReadFile(folder_.path() / "worker.log").value_or("no log");
-  }
+  std::string Log() { return ReadFile(folder_.path() / "worker.log").value_or("no log"); }
 
   TempDirectory folder_;
   std::unique_ptr<RouterTransport> router_;
@@ -218,8 +226,12 @@ struct Learner {
     for (size_t i = 0; i < size; ++i) weights += static_cast<char>(i * 31 + i / 997);
   }
   WeightsAnnouncement Announce(uint64_t step) const {
-    return {.run = RunId(3), .version = {1, step}, .endpoint = router->endpoint(),
-            .size_bytes = weights.size(), .chunk_bytes = 4096, .sha256 = Sha256Hex(weights)};
+    return {.run = RunId(3),
+            .version = {1, step},
+            .endpoint = router->endpoint(),
+            .size_bytes = weights.size(),
+            .chunk_bytes = 4096,
+            .sha256 = Sha256Hex(weights)};
   }
   // Serves chunks until `done`; `change` may spoil one.
   void Serve(const std::function<bool()>& done, const std::function<void(Chunk&)>& change = {}) {
@@ -229,7 +241,9 @@ struct Learner {
       if (!envelope) continue;
       auto request = std::get<ChunkRequest>(*Decode<WeightsRequest>(envelope->bytes));
       ++served;
-      Chunk chunk{.run = request.run, .version = request.version, .offset = request.offset,
+      Chunk chunk{.run = request.run,
+                  .version = request.version,
+                  .offset = request.offset,
                   .bytes = weights.substr(request.offset, request.bytes)};
       chunk.sha256 = Sha256Hex(chunk.bytes);
       if (change) change(chunk);
@@ -291,9 +305,10 @@ TEST_F(Puller, RefusesAChunkThatWasSpoilt) {
   Learner learner(folder_.path(), 50'000);
   WeightsPuller puller(Options(), Tell());
   puller.Pull(learner.Announce(1));
-  learner.Serve([&] { return Events() == 1; }, [](Chunk& chunk) {
-    if (chunk.offset == 8192) chunk.bytes[5] ^= 1;
-  });
+  learner.Serve([&] { return Events() == 1; },
+                [](Chunk& chunk) {
+                  if (chunk.offset == 8192) chunk.bytes[5] ^= 1;
+                });
   EXPECT_NE(Last<WeightsPullFailed>().why.find("digest"), std::string::npos);
   puller.Pull(learner.Announce(1));
   learner.Serve([&] { return Events() == 2; });
@@ -315,9 +330,10 @@ TEST_F(Puller, AsksAgainForChunksThatWereLost) {
   WeightsPuller puller(Options(), Tell());
   puller.Pull(learner.Announce(1));
   std::set<uint64_t> lost;
-  learner.Serve([&] { return Events() == 1; }, [&](Chunk& chunk) {
-    if (lost.insert(chunk.offset).second) chunk.run = RunId(99);  // as good as lost
-  });
+  learner.Serve([&] { return Events() == 1; },
+                [&](Chunk& chunk) {
+                  if (lost.insert(chunk.offset).second) chunk.run = RunId(99);  // as good as lost
+                });
   EXPECT_EQ(*ReadFile(Last<WeightsPulled>().path), learner.weights);
 }
 

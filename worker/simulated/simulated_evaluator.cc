@@ -86,8 +86,7 @@ Evaluation SimulatedEvaluator::Judge(const EvaluationOrder& order, uint64_t numb
   if (random.Chance(options_.trouble)) {
     record.outcome = Infrastructure{InfrastructureKind::kTooNoisy, "simulated trouble"};
   } else {
-    record.outcome =
-        SimulatedOutcome(order.task, order.candidate, order.depth, options_.seed);
+    record.outcome = SimulatedOutcome(order.task, order.candidate, order.depth, options_.seed);
   }
   return record;
 }

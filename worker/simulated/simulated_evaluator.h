@@ -14,9 +14,9 @@ namespace warpsmith {
 
 struct SimulatedOptions {
   int devices = 1;
-  uint64_t seed = 1;             // of the noise
-  Duration delay{};              // of each evaluation, on its lane
-  double trouble = 0;            // probability of an infrastructure outcome, by seed and order
+  uint64_t seed = 1;   // of the noise
+  Duration delay{};    // of each evaluation, on its lane
+  double trouble = 0;  // probability of an infrastructure outcome, by seed and order
 };
 
 class SimulatedEvaluator : public Evaluator {

@@ -16,7 +16,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* kElf = "\x7f" "ELF";
+constexpr const char* kElf =
+    "\x7f"
+    "ELF";
 
 [[noreturn]] void Hang() {
   for (;;) pause();
@@ -53,8 +55,8 @@ int BeCompiler(FrameSocket& parent) {
     if (text == "error") reply.result = Outcome(CompileError{std::string(1 << 20, 'e')});
     if (text == "crash once") {
       // The folder is the child's own: what is in it tells one child from the next.
-      std::filesystem::path mark = std::filesystem::temp_directory_path() /
-                                   ("fake-" + std::to_string(getppid()));
+      std::filesystem::path mark =
+          std::filesystem::temp_directory_path() / ("fake-" + std::to_string(getppid()));
       if (!std::filesystem::exists(mark)) {
         std::filesystem::create_directory(mark);
         abort();
