@@ -1,6 +1,9 @@
 // Stories of workers, leases, restarts and submissions.
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <limits>
+
 #include "coordinator/core/testing_story.h"
 
 namespace warpsmith {
@@ -225,6 +228,36 @@ TEST_F(CoordinatorTest, AResultThatCannotBeIsRefusedAndCounted) {
   other.trajectory.task = TaskId("small/none");
   Says(kAnna, other);
   EXPECT_EQ(StatusOf(run).trajectories_accepted, 0);
+}
+
+TEST_F(CoordinatorTest, NumbersThatAreNoneReachNeitherTheStoreNorALearner) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  Registers(kAnna, 2);
+  const RunId run = Submit(RandomSpec());
+  const AssignJob job = Heard<AssignJob>(kAnna).at(0);
+  const std::vector<std::function<void(Turn&)>> spoilt = {
+      [](Turn& turn) { turn.reward = kNaN; },
+      [](Turn& turn) { turn.reward = std::numeric_limits<double>::infinity(); },
+      [](Turn& turn) { turn.evaluation.outcome = Correct{{}, kNaN}; },
+      [](Turn& turn) { turn.evaluation.outcome = Correct{{}, -1}; },
+  };
+  for (const auto& spoil : spoilt) {
+    TrajectoryResult result = Result(job, 0);
+    spoil(result.trajectory.turns[1]);
+    Says(kAnna, result);
+  }
+  EXPECT_EQ(StatusOf(run).trajectories_accepted, 0);
+  EXPECT_EQ(Heard<AckTrajectory>(kAnna).size(), spoilt.size()) << "nobody wants them again";
+
+  EvaluationJob body;
+  body.candidates = {"a"};
+  Ask(SubmitEvaluation{"e", body, "auto"});
+  Registers(kBert);
+  const AssignJob judged = Assigned(kBert);
+  Evaluation record;
+  record.outcome = Correct{{}, kNaN};
+  Says(kBert, EvaluationResult{judged.job, judged.fence, 0, record});
+  EXPECT_EQ(core->jobs().Find(judged.job)->missing, 1u);
 }
 
 TEST_F(CoordinatorTest, AGroupEndsAtItsDeadlineWithWhatItHas) {

@@ -1,15 +1,26 @@
 // What workers say.
 #include <algorithm>
+#include <cmath>
 
 #include "coordinator/core/coordinator.h"
 
 namespace warpsmith {
 namespace {
 
-// What a well-behaved worker cannot send; a broken one must not break the run.
+// What a well-behaved worker cannot send; a broken one must not break the run, nor the store, which
+// takes no NaN.
+bool Plausible(const Evaluation& evaluation) {
+  const double speedup = SpeedupOf(evaluation.outcome);
+  return std::isfinite(speedup) && speedup >= 0;
+}
+
 bool Plausible(const Trajectory& trajectory, const RolloutPlan& plan) {
-  return trajectory.task == plan.task && trajectory.id.episode < plan.episodes &&
-         !trajectory.turns.empty() && trajectory.turns.size() <= static_cast<size_t>(plan.turns);
+  const auto& turns = trajectory.turns;
+  return trajectory.task == plan.task && trajectory.id.episode < plan.episodes && !turns.empty() &&
+         turns.size() <= static_cast<size_t>(plan.turns) &&
+         std::all_of(turns.begin(), turns.end(), [](const Turn& turn) {
+           return std::isfinite(turn.reward) && Plausible(turn.evaluation);
+         });
 }
 
 }  // namespace
@@ -111,7 +122,7 @@ void Coordinator::OnWorker(TimePoint now, Worker& worker, EvaluationResult& mess
   Durably(SendWorker{worker.id, AckEvaluation{message.job, message.index}});
   Job* job = jobs_.Find(message.job);
   if (job == nullptr || job->ended() || job->evaluation() == nullptr) return;
-  if (message.index >= job->done.size()) {
+  if (message.index >= job->done.size() || !Plausible(message.evaluation)) {
     Warn("result_refused",
          {{"worker", worker.id.value()}, {"job", std::to_string(job->id.value())}});
     return;
