@@ -35,6 +35,8 @@ void Coordinator::On(TimePoint now, LearnerSaid& event) {
 void Coordinator::OnRegisterLearner(TimePoint now, const std::string& peer,
                                     RegisterLearner message) {
   if (message.protocol_version != kProtocolVersion) {
+    Warn("learner_refused",
+         {{"peer", peer}, {"protocol", std::to_string(message.protocol_version)}});
     Emit(SendLearner{peer, Refused{"this coordinator speaks protocol version " +
                                    std::to_string(kProtocolVersion) + ", the learner " +
                                    std::to_string(message.protocol_version) +

@@ -48,6 +48,22 @@ TEST_F(LearningTest, TheIncarnationIsDurableBeforeTheLearnerHearsOfIt) {
   EXPECT_EQ(LearnerHeard<Refused>("lena").size(), 1u);
 }
 
+TEST_F(LearningTest, ALearnerOfAnotherProtocolVersionIsRefusedWithWhatToDoAndReplacesNobody) {
+  RegisterLearner foreign;
+  foreign.protocol_version = kProtocolVersion + 1;
+  LearnerSays("lola", foreign);
+  const auto refused = LearnerHeard<Refused>("lola");
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_THAT(refused[0].why, HasSubstr("the learner " + std::to_string(kProtocolVersion + 1)));
+  EXPECT_THAT(refused[0].why, HasSubstr("same release"));
+  LearnerSays("lola", Heartbeat{});  // it does not listen
+  EXPECT_EQ(LearnerHeard<Unknown>("lola").size(), 1u);
+  EXPECT_TRUE(LearnerHeard<WelcomeLearner>("lola").empty());
+  LearnerSays("lena", Heartbeat{});
+  EXPECT_TRUE(LearnerHeard<Refused>("lena").empty());
+  EXPECT_EQ(StatusOf(run).state, RunState::kRunning);
+}
+
 TEST_F(LearningTest, TrajectoriesArePublishedInOrderOnceDurable) {
   const auto jobs = Heard<AssignJob>(kAnna);
   Done<ExtendStream>();
