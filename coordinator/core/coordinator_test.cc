@@ -238,8 +238,12 @@ TEST_F(CoordinatorTest, NumbersThatAreNoneReachNeitherTheStoreNorALearner) {
   const std::vector<std::function<void(Turn&)>> spoilt = {
       [](Turn& turn) { turn.reward = kNaN; },
       [](Turn& turn) { turn.reward = std::numeric_limits<double>::infinity(); },
-      [](Turn& turn) { turn.evaluation.outcome = Correct{{}, kNaN}; },
-      [](Turn& turn) { turn.evaluation.outcome = Correct{{}, -1}; },
+      [](Turn& turn) {
+        turn.evaluation.outcome = Correct{{}, kNaN};
+      },
+      [](Turn& turn) {
+        turn.evaluation.outcome = Correct{{}, -1};
+      },
   };
   for (const auto& spoil : spoilt) {
     TrajectoryResult result = Result(job, 0);
@@ -317,6 +321,22 @@ TEST_F(CoordinatorTest, AfterARestartAHeldLeaseIsAdoptedWithANewFenceAndGoesOn) 
   for (uint32_t episode : {1, 2, 3}) Says(kAnna, Result(adopted, episode));
   EXPECT_EQ(StatusOf(run).trajectories_accepted, 4);
   EXPECT_EQ(core->conservation_error(), 0);
+}
+
+TEST_F(CoordinatorTest, AnAdoptionWhoseWordWasLostIsTheSameWhenTheWorkerRegistersAgain) {
+  Registers(kAnna);
+  Submit(RandomSpec());
+  const AssignJob job = Assigned(kAnna);
+  Heard<WelcomeWorker>(kAnna);
+  Restart();
+  Registers(kAnna, 1, {{job.job, job.fence}});
+  const HeldLease first = Heard<WelcomeWorker>(kAnna).at(0).adopted.at(0);
+  Registers(kAnna, 1, {{job.job, job.fence}});
+  const auto again = Heard<WelcomeWorker>(kAnna).at(0).adopted;
+  ASSERT_EQ(again.size(), 1u) << "it would drop its work, and the job wait for its lease to end";
+  EXPECT_EQ(again[0], first);
+  Registers(kAnna, 1, {{job.job, {first.fence.epoch, first.fence.attempt + 1}}});
+  EXPECT_TRUE(Heard<WelcomeWorker>(kAnna).at(0).adopted.empty()) << "a fence that was never given";
 }
 
 TEST_F(CoordinatorTest, ALeaseThatNobodyComesBackForIsQueuedAfterALeaseTimeWithoutBlame) {

@@ -67,9 +67,11 @@ std::optional<HeldLease> Coordinator::Adopt(TimePoint now, const WorkerId& id,
   Job* job = jobs_.Find(held.job);
   if (job == nullptr || job->ended()) return std::nullopt;
   if (const Lease* lease = leases_.Find(job->id); lease != nullptr && lease->confirmed()) {
-    if (lease->worker != id || lease->fence != held.fence) return std::nullopt;
+    // Its own, perhaps under a newer fence that it has not heard of: the word of an adoption was
+    // lost, or a grant is still on its way.
+    if (lease->worker != id || held.fence > lease->fence) return std::nullopt;
     leases_.Renew(job->id, lease->fence, id, now);
-    return held;
+    return HeldLease{job->id, lease->fence};
   }
   // Unconfirmed since a restart, or queued again because the worker was thought dead: its work goes
   // on, as a new attempt.
