@@ -144,6 +144,7 @@ class Coordinator {
   bool AssignOne(TimePoint now, Worker& worker);
   bool AssignFromRun(TimePoint now, Worker& worker, TrainingRun& run);
   bool AssignEvaluation(TimePoint now, Worker& worker, const JobQueueKey& key);
+  std::optional<DeviceKind> KindFor(const TrainingRun& run) const;
   bool FreshEnough(TimePoint now, const Worker& worker, const TrainingRun& run) const;
   bool MayTry(TimePoint now, const Worker& worker, const Job& job, DeviceKind kind) const;
   void Grant(Job& job, const Worker& worker, DeviceKind kind);

@@ -125,17 +125,19 @@ std::string Coordinator::WhyWaits(TimePoint now, const TrainingRun& run) const {
     return learner_.alive(now) ? "waits for the learner's last batch"
                                : "waits for a learner: start warpsmith-learner";
   if (const std::string why = WhyNoAdmission(); !why.empty()) return why;
-  const auto kind = workers_.BestKind(run.spec().policy);
-  if (!kind) return "waits for a worker that runs policy " + run.spec().policy;
+  bool some_can = false, some_has = false;
+  const auto kind = KindFor(run);
+  for (const auto& [id, worker] : workers_.all()) {
+    if (!worker.Can(run.spec().policy)) continue;
+    some_can = true;
+    some_has |= kind && worker.Device(*kind, {});
+  }
+  if (!some_can) return "waits for a worker that runs policy " + run.spec().policy;
   if (run.learns() && !learner_.alive(now)) return "waits for a learner: start warpsmith-learner";
   if (run.learns() && !redis_.ok) return "waits for Redis: " + redis_.problem;
-  if (run.device()) {
-    bool some = false;
-    for (const auto& [id, worker] : workers_.all())
-      some |= worker.Can(run.spec().policy) && worker.Device(*run.device(), {}).has_value();
-    if (!some)
-      return std::string("waits for a worker with a device of kind ") + ToString(*run.device());
-  }
+  if (!some_has)
+    return kind ? std::string("waits for a worker with a device of kind ") + ToString(*kind)
+                : "waits for a worker with a device that its tasks have train cases for";
   if (!run.spent() && run.Capacity() <= 0 && run.running_episodes() == 0)
     return "waits for the learner to consume what is accepted";
   return "";

@@ -465,6 +465,22 @@ TEST_F(CoordinatorTest, TheDeviceIsTheBestOfTheFleetAtTheFirstGrantAndStays) {
   EXPECT_EQ(StatusOf(run).device, "host");
 }
 
+TEST_F(CoordinatorTest, ARunGetsTheBestDeviceThatItsTasksHaveTrainCasesFor) {
+  RegisterWorker cuda;
+  DeviceFacts facts;
+  facts.kind = DeviceKind::kCuda;
+  cuda.devices = {facts};
+  cuda.policies = {"random"};
+  Says(kBert, cuda);
+  RunSpec spec = RandomSpec();
+  for (Task& task : spec.suites[0].tasks) task.cuda_cases.clear();
+  const RunId run = Submit(spec);
+  EXPECT_THAT(StatusOf(run).problem, HasSubstr("train cases"));
+  Registers(kAnna);
+  EXPECT_EQ(Heard<AssignJob>(kAnna).size(), 1u);
+  EXPECT_EQ(StatusOf(run).device, "host");
+}
+
 TEST_F(CoordinatorTest, EvaluationJobsGiveOneResultACandidateAndInfrastructureIsTriedElsewhere) {
   Registers(kAnna);
   EvaluationJob body;

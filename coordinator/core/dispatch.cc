@@ -48,6 +48,15 @@ bool Coordinator::AssignOne(TimePoint now, Worker& worker) {
   return false;
 }
 
+// Its own, or else the best one of the fleet that its tasks have train cases for.
+std::optional<DeviceKind> Coordinator::KindFor(const TrainingRun& run) const {
+  if (run.device()) return run.device();
+  std::vector<DeviceKind> kinds;
+  for (DeviceKind kind : kDeviceKindsByWorth)
+    if (run.HasTasksFor(kind)) kinds.push_back(kind);
+  return workers_.FirstKind(run.spec().policy, kinds);
+}
+
 bool Coordinator::FreshEnough(TimePoint now, const Worker& worker, const TrainingRun& run) const {
   const PolicyVersion& required = run.line.required();
   if (!run.learns() || required == PolicyVersion{}) return true;
@@ -87,8 +96,7 @@ bool Coordinator::MayTry(TimePoint now, const Worker& worker, const Job& job,
 
 bool Coordinator::AssignFromRun(TimePoint now, Worker& worker, TrainingRun& run) {
   if (!worker.Can(run.spec().policy)) return false;
-  std::optional<DeviceKind> kind = run.device();
-  if (!kind) kind = workers_.BestKind(run.spec().policy);
+  const auto kind = KindFor(run);
   if (!kind || !worker.Device(*kind, {})) return false;
   if (!FreshEnough(now, worker, run)) return false;
   for (JobId id : jobs_.Ready({run.id(), ""})) {

@@ -42,6 +42,8 @@ class TrainingRun {
   bool live() const { return state() == RunState::kRunning || state() == RunState::kFinishing; }
   // Nothing while "auto".
   std::optional<DeviceKind> device() const { return ParseDeviceKind(changed_.device); }
+  // Whether any of its tasks has train cases there.
+  bool HasTasksFor(DeviceKind kind) const { return !TrainTasks(kind).empty(); }
   RunChanged Change() const { return changed_; }
 
   // The budget allows nothing more.

@@ -39,7 +39,7 @@ Status CheckTasks(const RunSpec& spec) {
     for (const Task& task : suite.tasks)
       if (!ids.insert(task.id).second)
         return Fail(ErrorCode::kInvalidInput, "suites: task " + task.id.value() + " comes twice");
-  // A run that may get any device needs a train case for any of them.
+  // A run without a device of its own gets one that it has train cases for.
   const auto kind = ParseDeviceKind(spec.device);
   const auto tasks = spec.AllTasks();
   const bool some = std::any_of(tasks.begin(), tasks.end(), [&](const Task* task) {

@@ -52,8 +52,9 @@ std::optional<TimePoint> WorkerTable::NextDeadline() const {
   return next;
 }
 
-std::optional<DeviceKind> WorkerTable::BestKind(const std::string& policy) const {
-  for (DeviceKind kind : kDeviceKindsByWorth)
+std::optional<DeviceKind> WorkerTable::FirstKind(const std::string& policy,
+                                                 const std::vector<DeviceKind>& kinds) const {
+  for (DeviceKind kind : kinds)
     for (const auto& [id, worker] : workers_)
       if (worker.Can(policy) && worker.Device(kind, {})) return kind;
   return std::nullopt;

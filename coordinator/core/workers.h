@@ -46,8 +46,9 @@ class WorkerTable {
   std::vector<WorkerId> Dead(TimePoint now) const;
   std::optional<TimePoint> NextDeadline() const;
 
-  // The best kind of device that any registered worker with this policy has.
-  std::optional<DeviceKind> BestKind(const std::string& policy) const;
+  // The first of these kinds of device that any registered worker with this policy has.
+  std::optional<DeviceKind> FirstKind(const std::string& policy,
+                                      const std::vector<DeviceKind>& kinds) const;
   std::map<WorkerId, Worker>& all() { return workers_; }
   const std::map<WorkerId, Worker>& all() const { return workers_; }
 

@@ -39,13 +39,16 @@ TEST_F(WorkersTest, RegisteringAgainKeepsWhatIsKnownOfItsWeights) {
   EXPECT_EQ(again.in_use.at(RunId(1)), (PolicyVersion{1, 4}));
 }
 
-TEST_F(WorkersTest, TheBestKindIsCudaThenHostThenSimulated) {
-  EXPECT_FALSE(workers.BestKind("random").has_value());
+TEST_F(WorkersTest, TheFirstKindThatSomeWorkerHasIsTaken) {
+  const std::vector<DeviceKind> kinds(std::begin(kDeviceKindsByWorth),
+                                      std::end(kDeviceKindsByWorth));
+  EXPECT_FALSE(workers.FirstKind("random", kinds).has_value());
   workers.Register(WorkerId("a"), Offer({DeviceKind::kSimulated}), now);
-  EXPECT_EQ(workers.BestKind("random"), DeviceKind::kSimulated);
+  EXPECT_EQ(workers.FirstKind("random", kinds), DeviceKind::kSimulated);
   workers.Register(WorkerId("b"), Offer({DeviceKind::kHost, DeviceKind::kCuda}), now);
-  EXPECT_EQ(workers.BestKind("random"), DeviceKind::kCuda);
-  EXPECT_FALSE(workers.BestKind("grammar").has_value());
+  EXPECT_EQ(workers.FirstKind("random", kinds), DeviceKind::kCuda);
+  EXPECT_EQ(workers.FirstKind("random", {DeviceKind::kHost}), DeviceKind::kHost);
+  EXPECT_FALSE(workers.FirstKind("grammar", kinds).has_value());
 }
 
 TEST_F(WorkersTest, TheLaneWithTheFewestLeasesIsTaken) {
