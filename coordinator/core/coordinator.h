@@ -127,6 +127,7 @@ class Coordinator {
   std::optional<ClientReply> QueryRun(TimePoint now, const ClientAsked& asked, RunId run);
   RunStatus StatusOf(TimePoint now, const TrainingRun& run) const;
   std::string WhyWaits(TimePoint now, const TrainingRun& run) const;
+  std::string WhyWaits(const Job& job) const;
 
   // Ends of things.
   void FailAttempt(TimePoint now, Job& job, const std::string& why);
@@ -145,6 +146,7 @@ class Coordinator {
   bool AssignFromRun(TimePoint now, Worker& worker, TrainingRun& run);
   bool AssignEvaluation(TimePoint now, Worker& worker, const JobQueueKey& key);
   std::optional<DeviceKind> KindFor(const TrainingRun& run) const;
+  static std::optional<DeviceKind> KindFor(const EvaluationPlan& plan, const Worker& worker);
   bool FreshEnough(TimePoint now, const Worker& worker, const TrainingRun& run) const;
   bool MayTry(TimePoint now, const Worker& worker, const Job& job, DeviceKind kind) const;
   void Grant(Job& job, const Worker& worker, DeviceKind kind);

@@ -88,7 +88,7 @@ std::optional<ClientReply> Coordinator::AnswerTo(TimePoint, const ClientAsked& a
   QueryStore query{asked.client, asked.call, {}, "", ""};
   if (const Job* job = jobs_.Find(request.job)) {
     query.job_state = ToString(job->state);
-    query.job_problem = job->problem;
+    query.job_problem = job->problem.empty() ? WhyWaits(*job) : job->problem;
   }
   Durably(std::move(query));
   return std::nullopt;
@@ -141,6 +141,17 @@ std::string Coordinator::WhyWaits(TimePoint now, const TrainingRun& run) const {
   if (!run.spent() && run.Capacity() <= 0 && run.running_episodes() == 0)
     return "waits for the learner to consume what is accepted";
   return "";
+}
+
+std::string Coordinator::WhyWaits(const Job& job) const {
+  const EvaluationPlan* plan = job.evaluation();
+  if (job.state != JobState::kQueued || plan == nullptr) return "";
+  if (const std::string why = WhyNoAdmission(); !why.empty()) return why;
+  for (const auto& [id, worker] : workers_.all())
+    if (KindFor(*plan, worker)) return "";
+  return ParseDeviceKind(plan->device)
+             ? "waits for a worker with a device of kind " + plan->device
+             : "waits for a worker with a device that the task has cases for";
 }
 
 ClusterStatus Coordinator::Cluster(TimePoint now) const {

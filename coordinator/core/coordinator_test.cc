@@ -253,8 +253,7 @@ TEST_F(CoordinatorTest, NumbersThatAreNoneReachNeitherTheStoreNorALearner) {
   EXPECT_EQ(StatusOf(run).trajectories_accepted, 0);
   EXPECT_EQ(Heard<AckTrajectory>(kAnna).size(), spoilt.size()) << "nobody wants them again";
 
-  EvaluationJob body;
-  body.candidates = {"a"};
+  EvaluationJob body{.task = SmallSuite().tasks[0], .candidates = {"a"}};
   Ask(SubmitEvaluation{"e", body, "auto"});
   Registers(kBert);
   const AssignJob judged = Assigned(kBert);
@@ -483,8 +482,7 @@ TEST_F(CoordinatorTest, ARunGetsTheBestDeviceThatItsTasksHaveTrainCasesFor) {
 
 TEST_F(CoordinatorTest, EvaluationJobsGiveOneResultACandidateAndInfrastructureIsTriedElsewhere) {
   Registers(kAnna);
-  EvaluationJob body;
-  body.candidates = {"a", "b"};
+  EvaluationJob body{.task = SmallSuite().tasks[0], .candidates = {"a", "b"}};
   const auto accepted = Ask(SubmitEvaluation{"e", body, "auto"});
   const JobId id = std::get<JobAccepted>(accepted).job;
   const AssignJob job = Assigned(kAnna);
@@ -498,6 +496,22 @@ TEST_F(CoordinatorTest, EvaluationJobsGiveOneResultACandidateAndInfrastructureIs
   EXPECT_EQ(again.job, id);
   Says(kBert, EvaluationResult{again.job, again.fence, 0, good});
   EXPECT_EQ(core->jobs().counts().finished, 1);
+}
+
+TEST_F(CoordinatorTest, AnEvaluationJobGoesWhereItsTaskHasACaseAndSaysWhatItWaitsFor) {
+  RegisterWorker cuda;
+  DeviceFacts facts;
+  facts.kind = DeviceKind::kCuda;
+  cuda.devices = {facts};
+  Says(kBert, cuda);
+  EvaluationJob body{.task = SmallSuite().tasks[0], .candidates = {"a"}};
+  body.task.cuda_cases.clear();
+  const JobId id = std::get<JobAccepted>(Ask(SubmitEvaluation{"e", body, "auto"})).job;
+  EXPECT_TRUE(Heard<AssignJob>(kBert).empty()) << "nothing would be verified there";
+  Do(ClientAsked{ClientId("client"), {1, GetJob{id}}});
+  EXPECT_THAT(Done<QueryStore>().at(0).job_problem, HasSubstr("the task has cases for"));
+  Registers(kAnna);
+  EXPECT_EQ(Assigned(kAnna).job, id);
 }
 
 }  // namespace

@@ -57,6 +57,16 @@ std::optional<DeviceKind> Coordinator::KindFor(const TrainingRun& run) const {
   return workers_.FirstKind(run.spec().policy, kinds);
 }
 
+// The kind that was asked for, or the best one of this worker, if the task has a case for it.
+std::optional<DeviceKind> Coordinator::KindFor(const EvaluationPlan& plan, const Worker& worker) {
+  const auto asked = ParseDeviceKind(plan.device);
+  for (DeviceKind kind : kDeviceKindsByWorth)
+    if ((!asked || kind == *asked) && !plan.body.task.cases(kind).empty() &&
+        worker.Device(kind, {}))
+      return kind;
+  return std::nullopt;
+}
+
 bool Coordinator::FreshEnough(TimePoint now, const Worker& worker, const TrainingRun& run) const {
   const PolicyVersion& required = run.line.required();
   if (!run.learns() || required == PolicyVersion{}) return true;
@@ -119,15 +129,10 @@ bool Coordinator::AssignFromRun(TimePoint now, Worker& worker, TrainingRun& run)
 }
 
 bool Coordinator::AssignEvaluation(TimePoint now, Worker& worker, const JobQueueKey& key) {
-  std::optional<DeviceKind> kind = ParseDeviceKind(key.device);
-  for (DeviceKind candidate : kDeviceKindsByWorth) {
-    if (kind) break;  // "auto": the best that this worker has
-    if (worker.Device(candidate, {})) kind = candidate;
-  }
-  if (!kind || !worker.Device(*kind, {})) return false;
   for (JobId id : jobs_.Ready(key)) {
     Job& job = *jobs_.Find(id);
-    if (!MayTry(now, worker, job, *kind)) continue;
+    const auto kind = KindFor(*job.evaluation(), worker);
+    if (!kind || !MayTry(now, worker, job, *kind)) continue;
     Grant(job, worker, *kind);
     return true;
   }

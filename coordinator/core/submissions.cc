@@ -74,8 +74,17 @@ Status CheckSubmission(const SubmitRun& submission) {
 Status CheckSubmission(const SubmitEvaluation& submission) {
   RETURN_IF_ERROR(CheckKey(submission.key));
   RETURN_IF_ERROR(CheckDevice(submission.device));
-  return CheckRange("candidates", static_cast<int64_t>(submission.job.candidates.size()), 1,
-                    kMaxCandidates);
+  RETURN_IF_ERROR(CheckRange("candidates", static_cast<int64_t>(submission.job.candidates.size()),
+                             1, kMaxCandidates));
+  // Where a task has no case nothing would be verified.
+  const Task& task = submission.job.task;
+  const auto kind = ParseDeviceKind(submission.device);
+  const bool some =
+      kind ? !task.cases(*kind).empty() : !task.cuda_cases.empty() || !task.host_cases.empty();
+  if (!some)
+    return Fail(ErrorCode::kInvalidInput,
+                "task: " + task.id.value() + " has no case for device " + submission.device);
+  return {};
 }
 
 std::optional<RunId> Submissions::FindRun(const std::string& key) const {

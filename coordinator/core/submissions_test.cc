@@ -51,8 +51,23 @@ TEST(Submissions, EvaluationsNeedCandidatesAndAKey) {
   SubmitEvaluation submission{"key", {}, "auto"};
   EXPECT_FALSE(CheckSubmission(submission));
   submission.job.candidates = {"a"};
+  submission.job.task = SmallSuite().tasks[0];
   EXPECT_TRUE(CheckSubmission(submission));
   submission.key = "";
+  EXPECT_FALSE(CheckSubmission(submission));
+}
+
+TEST(Submissions, AnEvaluationNeedsACaseOnItsDeviceForWithoutOneNothingIsVerified) {
+  SubmitEvaluation submission{"key", {}, "cuda"};
+  submission.job.candidates = {"a"};
+  submission.job.task = SmallSuite().tasks[0];
+  submission.job.task.cuda_cases.clear();
+  const Status refused = CheckSubmission(submission);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("no case for device cuda"));
+  submission.device = "auto";
+  EXPECT_TRUE(CheckSubmission(submission));
+  submission.job.task.host_cases.clear();
   EXPECT_FALSE(CheckSubmission(submission));
 }
 
