@@ -90,8 +90,9 @@ Result<Evaluation> JudgeByCoordinator(EvaluationOrder order, const EvalOptions& 
     auto status = client.Ask<JobStatus>(GetJob{accepted.job}, std::chrono::minutes(2));
     if (!status) return tl::unexpected(status.error());
     if (!status->results.empty() && status->results[0]) return std::move(*status->results[0]);
-    if (status->state == "cancelled")
-      return Fail(ErrorCode::kUnavailable, "the job was cancelled: " + status->problem);
+    if (status->state == "cancelled" || status->state == "finished")
+      return Fail(ErrorCode::kUnavailable,
+                  "the job ended without a result (" + status->state + "): " + status->problem);
     if (status->problem != problem) fmt::print(stderr, "waiting: {}\n", problem = status->problem);
     WaitForStop(signals, std::chrono::milliseconds(200));
   }
