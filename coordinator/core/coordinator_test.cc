@@ -498,6 +498,23 @@ TEST_F(CoordinatorTest, EvaluationJobsGiveOneResultACandidateAndInfrastructureIs
   EXPECT_EQ(core->jobs().counts().finished, 1);
 }
 
+TEST_F(CoordinatorTest, ALateResultOfAnAttemptThatFailedCountsThoughAllElseOfItWasInfrastructure) {
+  Registers(kAnna);
+  const EvaluationJob body{.task = SmallSuite().tasks[0], .candidates = {"a", "b"}};
+  Ask(SubmitEvaluation{"e", body, "auto"});
+  const AssignJob job = Assigned(kAnna);
+  Says(kAnna, EvaluationResult{job.job, job.fence, 0, Evaluation{}});
+  Says(kAnna, JobFailed{job.job, job.fence, InfrastructureKind::kDeviceSick, "xid 79"});
+  Evaluation good;
+  good.outcome = Correct{};
+  Says(kAnna, EvaluationResult{job.job, job.fence, 1, good});  // overtaken by the word of failure
+  EXPECT_EQ(core->jobs().Find(job.job)->missing, 1u);
+  Pass(seconds(1));
+  const AssignJob again = Assigned(kAnna);
+  Says(kAnna, EvaluationResult{again.job, again.fence, 0, good});
+  EXPECT_EQ(core->jobs().counts().finished, 1);
+}
+
 TEST_F(CoordinatorTest, AnEvaluationJobGoesWhereItsTaskHasACaseAndSaysWhatItWaitsFor) {
   RegisterWorker cuda;
   DeviceFacts facts;

@@ -101,7 +101,6 @@ void JobTable::Lease(Job& job) {
   job.state = JobState::kLeased;
   ++job.attempt;
   job.progressed = false;
-  job.sick.clear();
   --counts_.queued;
   ++counts_.leased;
   ++leased_of_[RunOf(job)];
@@ -111,6 +110,7 @@ void JobTable::Queue(Job& job, TimePoint ready_at) {
   CHECK(job.state == JobState::kLeased, "only a leased job goes back to its queue");
   job.state = JobState::kQueued;
   job.ready_at = ready_at;
+  job.sick.clear();
   --counts_.leased;
   ++counts_.queued;
   --leased_of_[RunOf(job)];

@@ -24,7 +24,7 @@ struct Job {
   std::vector<bool> done;  // one an episode or candidate: has an accepted result
   uint32_t missing = 0;
   bool progressed = false;            // this attempt brought a result
-  std::set<uint32_t> sick;            // candidates whose result in this attempt was infrastructure
+  std::set<uint32_t> sick;            // leased: candidates whose result was infrastructure
   std::set<WorkerId> avoid;           // workers that failed it
   TimePoint ready_at{};               // queued: not before
   std::optional<TimePoint> deadline;  // of a group, from its first grant
