@@ -94,6 +94,9 @@ class Coordinator {
   void OnWorker(TimePoint now, Worker& worker, JobFailed& message);
   void OnWorker(TimePoint now, Worker& worker, WeightsInUse& message);
   void OnWorker(TimePoint now, Worker& worker, Leaving& message);
+  void Take(TimePoint now, Worker& worker, Trajectory& trajectory);
+  void Take(TimePoint now, Worker& worker, EvaluationResult& message);
+  void Acknowledge(const WorkerId& worker, CoordinatorToWorker ack);
   void PartDone(TimePoint now, Job& job, uint32_t part);
   void AnnounceTo(TimePoint now, Worker& worker, RunId run);
 

@@ -152,6 +152,8 @@ void Coordinator::OnLearner(TimePoint now, WeightsAnnouncement& message) {
 }
 
 void Coordinator::OnLearner(TimePoint now, CheckpointDurable& message) {
+  // It is said until it is acknowledged, and must not pile up while the store cannot write.
+  if (!store_.ok) return;
   const std::string peer = learner_.peer();
   Durably(SendLearner{peer, AckCheckpoint{message.run, message.version}});
   TrainingRun* run = FindRun(message.run);

@@ -105,6 +105,20 @@ TEST_F(LearningTest, ACheckpointIsAcknowledgedOnlyWhenItsMarksAreDurable) {
   EXPECT_EQ(StatusOf(run).trajectories_trained, 8);
 }
 
+TEST_F(LearningTest, ACheckpointThatIsReportedWhileTheDiskIsFullIsTakenWhenItIsReportedAgain) {
+  Work();
+  Do(StoreHealth{false, "disk full"});
+  store_works = false;
+  for (int i = 0; i < 100; ++i)
+    LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 8))));
+  EXPECT_TRUE(pending.empty()) << "or its reports would pile up";
+  store_works = true;
+  Do(StoreHealth{true, ""});
+  LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 8))));
+  EXPECT_EQ(LearnerHeard<AckCheckpoint>("lena").size(), 1u);
+  EXPECT_EQ(StatusOf(run).trajectories_trained, 8);
+}
+
 TEST_F(LearningTest, TrainingATrajectoryTwiceIsAConservationError) {
   Work();
   LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 8))));

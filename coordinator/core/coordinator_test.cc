@@ -436,6 +436,20 @@ TEST_F(CoordinatorTest, AFullDiskStopsAdmissionWithAClearStateAndNothingIsLost) 
   EXPECT_EQ(core->runs().size(), 1u) << "the submission was refused, to be repeated";
 }
 
+TEST_F(CoordinatorTest, WhatIsSaidAgainAndAgainWhileTheDiskIsFullDoesNotPileUp) {
+  Registers(kAnna);
+  Submit(RandomSpec());
+  const AssignJob job = Assigned(kAnna);
+  Do(StoreHealth{false, "disk full"});
+  store_works = false;
+  for (int i = 0; i < 100; ++i) Says(kAnna, Result(job, 0));
+  Do(StoreHealth{true, ""});
+  StoreCatchesUp();
+  EXPECT_EQ(Heard<AckTrajectory>(kAnna).size(), 1u);
+  Says(kAnna, Result(job, 0));
+  EXPECT_EQ(Heard<AckTrajectory>(kAnna).size(), 1u) << "afterwards a copy is acknowledged, too";
+}
+
 TEST_F(CoordinatorTest, CancellingARunCallsItsWorkBackAndForgetsLateResults) {
   Registers(kAnna);
   const RunId run = Submit(RandomSpec());

@@ -98,10 +98,27 @@ void Coordinator::OnWorker(TimePoint now, Worker& worker, Progress& message) {
 }
 
 void Coordinator::OnWorker(TimePoint now, Worker& worker, TrajectoryResult& message) {
-  Trajectory& trajectory = message.trajectory;
   leases_.Renew(message.job, message.fence, worker.id, now);
-  // Whatever becomes of it, its sender may forget it once what we know is durable.
-  Durably(SendWorker{worker.id, AckTrajectory{trajectory.id}});
+  const AckTrajectory ack{message.trajectory.id};
+  Take(now, worker, message.trajectory);
+  Acknowledge(worker.id, ack);
+}
+
+void Coordinator::OnWorker(TimePoint now, Worker& worker, EvaluationResult& message) {
+  leases_.Renew(message.job, message.fence, worker.id, now);
+  const AckEvaluation ack{message.job, message.index};
+  Take(now, worker, message);
+  Acknowledge(worker.id, ack);
+}
+
+// Whatever became of a result, its sender may forget it once what we know is durable. While the
+// store cannot write, what is said again and again and holds nothing new must not pile up here: it
+// will be said once more.
+void Coordinator::Acknowledge(const WorkerId& worker, CoordinatorToWorker ack) {
+  if (store_.ok || !records_.empty()) Durably(SendWorker{worker, std::move(ack)});
+}
+
+void Coordinator::Take(TimePoint now, Worker& worker, Trajectory& trajectory) {
   Job* job = jobs_.FindGroup(trajectory.id.run, trajectory.id.group);
   if (job == nullptr || job->ended()) return;  // the group has ended without it
   if (!Plausible(trajectory, *job->rollout())) {
@@ -119,9 +136,7 @@ void Coordinator::OnWorker(TimePoint now, Worker& worker, TrajectoryResult& mess
   PartDone(now, *job, episode);
 }
 
-void Coordinator::OnWorker(TimePoint now, Worker& worker, EvaluationResult& message) {
-  leases_.Renew(message.job, message.fence, worker.id, now);
-  Durably(SendWorker{worker.id, AckEvaluation{message.job, message.index}});
+void Coordinator::Take(TimePoint now, Worker& worker, EvaluationResult& message) {
   Job* job = jobs_.Find(message.job);
   if (job == nullptr || job->ended() || job->evaluation() == nullptr) return;
   if (message.index >= job->done.size() || !Plausible(message.evaluation)) {
