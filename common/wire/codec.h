@@ -22,4 +22,7 @@ std::string Encode(const Message& message);
 template <typename Message>
 Result<Message> Decode(std::string_view bytes);
 
+// Whether the bytes begin as a message of another format version: of a peer of another release.
+bool IsOfAnotherFormat(std::string_view bytes);
+
 }  // namespace warpsmith

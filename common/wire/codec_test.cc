@@ -91,6 +91,38 @@ TEST(Codec, AnotherMagicKindOrVersionIsCorruptAndSaysWhich) {
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
   EXPECT_THAT(read.error().message, HasSubstr("format version 99"));
+  EXPECT_THAT(read.error().message, HasSubstr("one version of Warpsmith everywhere"));
+}
+
+TEST(Codec, APeerOfAnotherReleaseIsToldFromOneThatTalksNonsense) {
+  const std::string bytes = Encode(SomeResult());
+  std::string other = bytes;
+  other[4] = 99;
+  EXPECT_TRUE(IsOfAnotherFormat(other));
+  EXPECT_TRUE(IsOfAnotherFormat(other.substr(0, 8)));
+  EXPECT_FALSE(IsOfAnotherFormat(bytes));
+  EXPECT_FALSE(IsOfAnotherFormat(bytes.substr(0, 7)));
+  EXPECT_FALSE(IsOfAnotherFormat("GET / HTTP/1.1\r\n\r\n"));
+  EXPECT_FALSE(IsOfAnotherFormat(""));
+}
+
+// What a later release may know and this one does not.
+TEST(Codec, AnAlternativeThatIsNotKnownIsCorruptAndNamedAsThat) {
+  Evaluation evaluation;
+  evaluation.outcome = Rejected{};
+  const std::string rejected = Encode(evaluation);
+  evaluation.outcome = CompileError{};
+  const std::string compile_error = Encode(evaluation);
+  // The two differ in the union's number alone.
+  size_t at = 0;
+  for (size_t i = 0; i < rejected.size(); ++i)
+    if (rejected[i] != compile_error[i]) at = i;
+  std::string later = rejected;
+  later[at] = static_cast<char>(std::variant_size_v<Outcome>);
+  const auto read = Decode<Evaluation>(later);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(read.error().message, HasSubstr("not known"));
 }
 
 TEST(Codec, TextOfAnotherProtocolIsCorrupt) {

@@ -7,4 +7,11 @@ namespace warpsmith {
 
 WIRE_MESSAGE(ToCoordinator, 1)
 
+bool IsOfAnotherFormat(std::string_view bytes) {
+  wire_io::Header header;
+  if (bytes.size() < sizeof header) return false;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  return header.magic == wire_io::kMagic && header.version != wire_io::kFormatVersion;
+}
+
 }  // namespace warpsmith

@@ -54,6 +54,9 @@ bool CoordinatorLoop::TakeMessage(Duration wait) {
       LogWarn("message_dropped", {{"why", message.error().message}, {"dropped", corrupt_}});
       corrupt_logged_ = now;
     }
+    // It cannot read this, but its codec reads which version we speak, and tells its people.
+    if (IsOfAnotherFormat(envelope->bytes))
+      (void)Send(envelope->peer, CoordinatorToWorker(Refused{message.error().message}));
     return true;
   }
   std::string& peer = envelope->peer;
@@ -73,21 +76,32 @@ void CoordinatorLoop::Step(Event event) {
 }
 
 void CoordinatorLoop::Do(SendWorker& effect) {
-  Send(effect.worker.value(), FromCoordinator(std::move(effect.message)));
+  (void)Send(effect.worker.value(), std::move(effect.message));
 }
 
 void CoordinatorLoop::Do(SendLearner& effect) {
-  Send(effect.peer, FromCoordinator(std::move(effect.message)));
+  (void)Send(effect.peer, std::move(effect.message));
 }
 
 void CoordinatorLoop::Do(AnswerClient& effect) {
-  Send(effect.client.value(), FromCoordinator(std::move(effect.answer)));
+  const uint64_t id = effect.answer.id;
+  const Status sent = Send(effect.client.value(), std::move(effect.answer));
+  // Too large: who asks is not left waiting for an answer that never comes.
+  if (!sent && sent.error().code == ErrorCode::kInvalidInput)
+    (void)Send(
+        effect.client.value(),
+        ClientAnswer{id, RequestFailed{ToString(ErrorCode::kExhausted),
+                                       "the answer is too large to send: " + sent.error().message +
+                                           "; the coordinator's store.sqlite holds it"}});
 }
 
-void CoordinatorLoop::Send(const std::string& peer, FromCoordinator message) {
+Status CoordinatorLoop::Send(const std::string& peer, const FromCoordinator& message) {
   // A peer that is away misses it: whatever matters is asked for, or sent, again.
   const Status sent = parts_.transport.Send({peer, Encode(message)});
-  if (!sent) LogDebug("send_failed", {{"peer", peer}, {"why", sent.error().message}});
+  if (!sent)
+    Log(sent.error().code == ErrorCode::kUnavailable ? LogLevel::kDebug : LogLevel::kWarn,
+        "send_failed", {{"peer", peer}, {"why", sent.error().message}});
+  return sent;
 }
 
 void CoordinatorLoop::Do(LogLine& effect) {

@@ -1,5 +1,6 @@
 // The coordinator's thread: messages from the socket and events from the store and the publisher go
-// to the core, its effects are carried out. Bytes that are no message are counted and dropped.
+// to the core, its effects are carried out. Bytes that are no message are counted and dropped; a
+// peer of another release is told so.
 #pragma once
 
 #include <functional>
@@ -47,7 +48,7 @@ class CoordinatorLoop {
   void Do(TrimStream& effect) { parts_.publisher.Do(effect); }
   void Do(CloseStream& effect) { parts_.publisher.Do(effect); }
   void Do(LogLine& effect);
-  void Send(const std::string& peer, FromCoordinator message);
+  Status Send(const std::string& peer, const FromCoordinator& message);
 
   CoordinatorParts parts_;
   Coordinator core_;

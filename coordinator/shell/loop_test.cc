@@ -1,7 +1,7 @@
 // The loop with a transport of the test's own: what peers send, and what they get.
 #include "coordinator/shell/loop.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <deque>
 #include <map>
@@ -15,11 +15,14 @@
 namespace warpsmith {
 namespace {
 
+using testing::HasSubstr;
+
 // Everything that was sent lies in `sent`; nothing waits.
 class FakeTransport : public Transport {
  public:
   Status Send(const Envelope& envelope) override {
     if (away.contains(envelope.peer)) return Fail(ErrorCode::kUnavailable, "not connected");
+    if (envelope.bytes.size() > most_bytes) return Fail(ErrorCode::kInvalidInput, "over the limit");
     sent.push_back(envelope);
     return {};
   }
@@ -34,6 +37,7 @@ class FakeTransport : public Transport {
   std::deque<Envelope> incoming;
   std::vector<Envelope> sent;
   std::set<std::string> away;
+  size_t most_bytes = SIZE_MAX;
 };
 
 class LoopTest : public testing::Test {
@@ -91,6 +95,59 @@ TEST_F(LoopTest, HostileBytesAreCountedAndDroppedAndWorkGoesOn) {
   ASSERT_EQ(sent.size(), 1u);
   EXPECT_TRUE(std::holds_alternative<WelcomeWorker>(std::get<CoordinatorToWorker>(sent[0])));
   EXPECT_EQ(transport.sent.size(), 1u) << "strangers get no answer";
+}
+
+TEST_F(LoopTest, APeerOfAnotherReleaseIsAnsweredInAWayThatItsCodecExplains) {
+  std::string foreign = Encode(ToCoordinator(ClientCall{1, GetCluster{}}));
+  foreign[4] = 99;  // the format version
+  transport.incoming.push_back({"client", foreign});
+  Turn();
+  EXPECT_EQ(loop->corrupt_messages(), 1u);
+  const auto sent = SentTo("client");
+  ASSERT_EQ(sent.size(), 1u);
+  const auto& refused = std::get<Refused>(std::get<CoordinatorToWorker>(sent[0]));
+  EXPECT_THAT(refused.why, HasSubstr("format version 99"));
+}
+
+TEST_F(LoopTest, AnAnswerOverTheSizeLimitIsReplacedByOneThatSaysSo) {
+  Comes("client", ClientCall{1, SubmitRun{"key", RandomSpec()}});
+  Turn();
+  transport.most_bytes = 400;
+  Comes("client", ClientCall{2, GetCluster{}});
+  Turn();
+  const auto answer = std::get<ClientAnswer>(SentTo("client").back());
+  EXPECT_EQ(answer.id, 2u);
+  EXPECT_EQ(std::get<RequestFailed>(answer.reply).code, "exhausted");
+  EXPECT_THAT(std::get<RequestFailed>(answer.reply).why, HasSubstr("too large"));
+}
+
+// Whatever a candidate did, its word arrives: no status is another's, and none ends anything.
+TEST_F(LoopTest, EveryOutcomeKeepsItsNameFromTheWorkerToTheClient) {
+  std::vector<Outcome> outcomes = {
+      Rejected{"why"},         CompileError{"log"}, ResourceError{"limit"},
+      LaunchError{"code"},     WrongOutput{},       Nondeterministic{"y"},
+      Timeout{Stage::kVerify}, DeviceFault{"700"},  Violation{ViolationKind::kTimeForged, ""},
+      Correct{{}, 1.5},
+  };
+  ASSERT_EQ(outcomes.size(), std::variant_size_v<Outcome> - 1) << "all but infrastructure";
+  EvaluationJob body{.task = SmallSuite().tasks[0]};
+  for (const Outcome& outcome : outcomes) body.candidates.push_back(OutcomeName(outcome));
+  Comes("anna", WorkerMessage(Offer()));
+  Comes("client", ClientCall{1, SubmitEvaluation{"e", body, "auto"}});
+  Turn();
+  const auto job = std::get<AssignJob>(std::get<CoordinatorToWorker>(SentTo("anna").back()));
+  for (uint32_t i = 0; i < outcomes.size(); ++i) {
+    Evaluation evaluation;
+    evaluation.outcome = outcomes[i];
+    Comes("anna", WorkerMessage(EvaluationResult{job.job, job.fence, i, evaluation}));
+  }
+  Turn();
+  Comes("client", ClientCall{2, GetJob{job.job}});
+  Turn();
+  const auto status = std::get<JobStatus>(std::get<ClientAnswer>(SentTo("client").back()).reply);
+  EXPECT_EQ(status.state, "finished");
+  for (uint32_t i = 0; i < outcomes.size(); ++i)
+    EXPECT_EQ(status.results.at(i).value().outcome, outcomes[i]) << body.candidates[i];
 }
 
 TEST_F(LoopTest, ARunGoesFromSubmissionToItsResultsOverTheWire) {

@@ -35,11 +35,13 @@ class Network : public Transport {
     if (waiting_.empty()) return std::nullopt;
     Envelope envelope{.peer = "", .bytes = waiting_.front()};
     waiting_.pop_front();
+    if (format_version) envelope.bytes[4] = *format_version;
     return envelope;
   }
   void Wake() override {}
 
   int away = 0;
+  std::optional<char> format_version;  // of another release
   std::vector<uint64_t> ids;
 
  private:
@@ -107,6 +109,27 @@ TEST(Client, ARefusalKeepsItsKindAndItsReason) {
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::kNotFound);
   EXPECT_EQ(status.error().message, "no run 9");
+}
+
+TEST(Client, AKindOfRefusalThatIsNotKnownKeepsItsReason) {
+  Rig rig([](const ClientCall& call) {
+    return std::vector{ClientAnswer{call.id, RequestFailed{"on_holiday", "come back later"}}};
+  });
+  const auto status = rig.client->Ask<RunStatus>(GetRun{RunId(9)});
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error(), (Error{ErrorCode::kInternal, "come back later"}));
+}
+
+TEST(Client, ACoordinatorOfAnotherReleaseIsSaidAtOnce) {
+  auto network = std::make_unique<Network>([](const ClientCall& call) {
+    return std::vector{ClientAnswer{call.id, RunAccepted{RunId(1)}}};
+  });
+  network->format_version = 99;
+  Client client(std::move(network), "tcp://here:1", seconds(4));
+  const auto accepted = client.Ask<RunAccepted>(SubmitRun{}, std::chrono::hours(1));
+  ASSERT_FALSE(accepted);
+  EXPECT_THAT(accepted.error().message, HasSubstr("format version 99"));
+  EXPECT_THAT(accepted.error().message, HasSubstr("one version of Warpsmith everywhere"));
 }
 
 TEST(Client, SilenceNamesTheAddress) {
