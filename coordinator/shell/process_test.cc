@@ -24,7 +24,7 @@ class ProcessTest : public testing::Test {
  protected:
   void SetUp() override {
     auto started = PrivateRedis::Start();
-    if (!started) GTEST_SKIP() << started.error().message;
+    ASSERT_TRUE(started) << started.error().message;
     redis.emplace(std::move(*started));
     config.directory = (directory.path() / "coordinator").string();
     config.listen = "tcp://127.0.0.1:*";

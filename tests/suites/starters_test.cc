@@ -54,8 +54,8 @@ void CompileAndResolve(KernelCompiler& compiler, const DeviceFacts& device) {
 }
 
 TEST(Starters, CompileAndResolveForAGpu) {
-  if (!std::filesystem::exists(CudaRoot() / "include" / "cuda_bf16.h"))
-    GTEST_SKIP() << "no CUDA headers in " << CudaRoot();
+  ASSERT_TRUE(std::filesystem::exists(CudaRoot() / "include" / "cuda_bf16.h"))
+      << "no CUDA headers in " << CudaRoot() << ": run tools/setup";
   NvrtcCompiler compiler;
   CompileAndResolve(compiler, Gpu());
 }
