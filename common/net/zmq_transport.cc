@@ -52,6 +52,7 @@ tl::unexpected<Error> AddressError(const char* verb, const std::string& endpoint
     case EADDRNOTAVAIL:
     case ENODEV:
     case ENOENT:
+    case ENAMETOOLONG:
       return Fail(ErrorCode::kInvalidInput,
                   what + "; write tcp://host:port or ipc:///path, with an address of this machine");
     case EMFILE:
@@ -181,8 +182,8 @@ std::optional<Envelope> ZmqTransport::Receive(Duration timeout) {
         [[maybe_unused]] const ssize_t n = ::read(socket_->wake.get(), &count, sizeof count);
         return std::nullopt;
       }
-      const bool quiet = !items[0].revents && !items[2].revents;
-      if (quiet && left == Duration{}) return std::nullopt;
+      // Also while strangers come and go all the time.
+      if (left == Duration{} && !items[0].revents) return std::nullopt;
     } catch (const zmq::error_t& error) {
       CHECK(error.num() == EINTR, error.what());  // anything else: a socket used wrongly
     }

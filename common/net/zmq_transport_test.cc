@@ -103,8 +103,10 @@ TEST(ZmqTransport, APathThatSomebodyListensAtIsNotTaken) {
 }
 
 TEST(ZmqTransport, WhatIsNoAddressIsRefused) {
-  for (const char* endpoint :
-       {"", "localhost:7070", "tcp://", "tcp://192.0.2.1:7070", "carrier://pigeon"}) {
+  for (const std::string& endpoint :
+       {std::string(), std::string("localhost:7070"), std::string("tcp://"),
+        std::string("tcp://192.0.2.1:7070"), std::string("carrier://pigeon"),
+        "ipc:///tmp/" + std::string(200, 'x')}) {
     auto router = RouterTransport::Bind(endpoint);
     ASSERT_FALSE(router) << endpoint;
     EXPECT_EQ(router.error().code, ErrorCode::kInvalidInput) << router.error().message;
