@@ -86,6 +86,8 @@ Status StreamPublisher::Work() {
     drops_.erase(drops_.begin());
   }
   for (auto& [run, stream] : streams_) RETURN_IF_ERROR(Serve(run, stream));
+  // With nothing to publish nobody else would notice that Redis is away.
+  if (streams_.empty()) return queue_->Ping();
   return {};
 }
 

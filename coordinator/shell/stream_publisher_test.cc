@@ -91,6 +91,13 @@ TEST_F(StreamPublisherTest, RedisAwayIsToldAndNothingIsLost) {
   EXPECT_EQ(Read("s", 5).size(), 5u);
 }
 
+TEST_F(StreamPublisherTest, RedisAwayIsNoticedAlsoWhenThereIsNothingToPublish) {
+  broker->SetAway(true);
+  AwaitHealth(false);
+  broker->SetAway(false);
+  AwaitHealth(true);
+}
+
 TEST_F(StreamPublisherTest, AFullRedisIsWaitedFor) {
   publisher->Do(OpenStream{kRun, "s", 0, 0});
   broker->SetFull(true);
