@@ -1,5 +1,7 @@
 #include "coordinator/shell/config.h"
 
+#include <algorithm>
+
 namespace warpsmith {
 
 Result<ConfigAction> LoadCoordinatorConfig(int argc, const char* const* argv,
@@ -54,6 +56,12 @@ Result<ConfigAction> LoadCoordinatorConfig(int argc, const char* const* argv,
              .least = 0});
 
   ASSIGN_OR_RETURN(const ConfigAction action, table.Load(argc, argv));
+  // A peer that speaks as often as it is asked to must not seem to be away.
+  if (std::min({settings.torpid, settings.dead, settings.lease}) <= settings.heartbeat)
+    return Fail(ErrorCode::kInvalidInput,
+                "torpid_ms, dead_ms and lease_ms must each be more than heartbeat_ms");
+  if (settings.dead < settings.torpid)
+    return Fail(ErrorCode::kInvalidInput, "dead_ms must be at least torpid_ms");
   settings.max_failures = static_cast<uint32_t>(max_failures);
   settings.redis = config->redis;
   return action;
