@@ -61,7 +61,8 @@ Status CheckSubmission(const SubmitRun& submission) {
   RETURN_IF_ERROR(CheckDevice(spec.device));
   RETURN_IF_ERROR(CheckRange("budget.evaluations", spec.budget_evaluations, 1, 1'000'000'000));
   RETURN_IF_ERROR(CheckRange("algorithm.turns", algorithm.turns, 1, 64));
-  RETURN_IF_ERROR(CheckRange("algorithm.group", algorithm.group, 1, 1024));
+  // Who learns compares the episodes of a group with one another.
+  RETURN_IF_ERROR(CheckRange("algorithm.group", algorithm.group, spec.learns() ? 2 : 1, 1024));
   RETURN_IF_ERROR(CheckRange("algorithm.batch_episodes", algorithm.batch_episodes, 1, 65536));
   RETURN_IF_ERROR(CheckRange("algorithm.staleness", algorithm.staleness, 0, 1024));
   if (spec.learns())

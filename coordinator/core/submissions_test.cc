@@ -47,6 +47,15 @@ TEST(Submissions, AGroupThatNeverFitsItsAdmissionCapacityIsRefused) {
   EXPECT_EQ(WhyNot(spec), "");
 }
 
+TEST(Submissions, AGroupOfOneTeachesNothing) {
+  RunSpec spec = GrammarSpec();
+  spec.algorithm.group = 1;
+  EXPECT_THAT(WhyNot(spec), HasSubstr("algorithm.group"));
+  spec = RandomSpec();
+  spec.algorithm.group = 1;
+  EXPECT_EQ(WhyNot(spec), "");
+}
+
 TEST(Submissions, EvaluationsNeedCandidatesAndAKey) {
   SubmitEvaluation submission{"key", {}, "auto"};
   EXPECT_FALSE(CheckSubmission(submission));
