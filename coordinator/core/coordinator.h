@@ -8,17 +8,16 @@
 //
 // What it promises:
 //  - nothing is acknowledged, granted, published or answered as accepted before it is durable: such
-//    effects wait here until the Stored event of their batch;
+//    effects wait here until the Stored event of their batch (an adoption need not: its fence has
+//    the epoch, which is durable already);
 //  - the first accepted result of an episode or candidate wins, from whatever attempt; every other
-//  copy
-//    is acknowledged and dropped;
-//  - a job has at most one lease; submitted = queued + leased + finished + cancelled after every
-//  step;
+//    copy is acknowledged and dropped;
+//  - a job has at most one lease;
+//  - after every step: submitted = queued + leased + finished + cancelled;
 //  - accepted trajectories of runs that learn get dense places in their run's stream, and each
-//  place is
-//    consumed once on the run's line of weights;
-//  - every wait has a deadline: leases, silent peers, back-off, groups, messages that nobody
-//  answered.
+//  place
+//    is consumed once on the run's line of weights;
+//  - every wait has a deadline: leases, silent peers, back-off, groups, unanswered messages.
 #pragma once
 
 #include <cstdint>
