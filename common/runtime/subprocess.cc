@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 #include "common/base/check.h"
 
@@ -23,7 +24,8 @@
 namespace warpsmith {
 namespace {
 
-constexpr Duration kDeathLimit = std::chrono::seconds(5);  // what SIGKILL may take
+constexpr Duration kDeathLimit = std::chrono::seconds(5);      // what SIGKILL may take
+constexpr Duration kReapLook = std::chrono::milliseconds(10);  // between tries to reap
 
 // What the child needs, prepared before the fork: between fork and exec nothing may allocate.
 struct Prepared {
@@ -78,6 +80,19 @@ struct ChildFailure {
   Report(report, "exec");
 }
 
+tl::unexpected<Error> NoDescriptor(const std::string& what) {
+  return Fail(ErrorCode::kExhausted, what + " for a child: " + std::strerror(errno) +
+                                         "; raise the limit of open files (ulimit -n)");
+}
+
+// Whoever started this program may have left SIGCHLD ignored: then children go without a trace, and
+// how they ended cannot be known.
+void KeepEndedChildren() {
+  struct sigaction action {};
+  if (::sigaction(SIGCHLD, nullptr, &action) == 0 && action.sa_handler == SIG_IGN)
+    ::signal(SIGCHLD, SIG_DFL);
+}
+
 Result<UniqueFd> OpenOutput(const std::string& path) {
   if (path.empty()) return UniqueFd();
   UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
@@ -109,12 +124,11 @@ Result<Prepared> Prepare(const SubprocessOptions& options) {
   for (const auto& [target, source] : options.fds) above = std::max(above, target + 1);
   for (const auto& [target, source] : options.fds) {
     UniqueFd copy(::fcntl(source, F_DUPFD_CLOEXEC, above));
-    if (!copy.valid())
-      return Fail(ErrorCode::kExhausted, "copy descriptor " + std::to_string(source) +
-                                             " for a child: " + std::strerror(errno));
+    if (!copy.valid()) return NoDescriptor("copy descriptor " + std::to_string(source));
     prepared.fds.emplace_back(target, std::move(copy));
   }
   prepared.input = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!prepared.input.valid()) return NoDescriptor("open /dev/null");
   ASSIGN_OR_RETURN(prepared.output, OpenOutput(options.stdout_path));
   ASSIGN_OR_RETURN(prepared.errors, OpenOutput(options.stderr_path));
 
@@ -138,14 +152,19 @@ int PollUntil(int fd, TimePoint deadline) {
 
 Result<Subprocess> Subprocess::Start(const SubprocessOptions& options) {
   ASSIGN_OR_RETURN(Prepared prepared, Prepare(options));
+  KeepEndedChildren();
   int report[2];
-  if (::pipe2(report, O_CLOEXEC) != 0)
-    return Fail(ErrorCode::kExhausted, std::string("no pipe for a child: ") + std::strerror(errno));
+  if (::pipe2(report, O_CLOEXEC) != 0) return NoDescriptor("pipe");
   UniqueFd report_read(report[0]);
   int above = 3;
   for (const auto& [target, copy] : prepared.fds) above = std::max(above, target + 1);
   UniqueFd report_write(::fcntl(report[1], F_DUPFD_CLOEXEC, above));
+  const int no_report = errno;
   ::close(report[1]);
+  if (!report_write.valid()) {
+    errno = no_report;
+    return NoDescriptor("pipe");
+  }
   prepared.report = report_write.get();
 
   const pid_t parent = ::getpid();
@@ -158,11 +177,17 @@ Result<Subprocess> Subprocess::Start(const SubprocessOptions& options) {
   report_write.Reset();
 
   Subprocess child;
+  child.pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!child.pidfd_.valid()) {
+    const int error = errno;
+    ::kill(pid, SIGKILL);  // by its own number: it may have no group yet
+    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    errno = error;
+    return NoDescriptor("pidfd_open");
+  }
   child.pid_ = pid;
   child.own_group_ = options.own_group;
-  child.pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!child.pidfd_.valid())
-    return Fail(ErrorCode::kInternal, std::string("pidfd_open: ") + std::strerror(errno));
 
   ChildFailure failure;
   ssize_t n;
@@ -197,20 +222,29 @@ Subprocess::~Subprocess() {
 bool Subprocess::running() { return pid_ >= 0 && !Wait(Duration{}); }
 
 // The leader has ended and is still a zombie, so that its group's number is not given to anyone
-// else: the moment to end what it left behind.
-void Subprocess::Reap() {
+// else: the moment to end what it left behind. False: it has not ended for us, but for somebody who
+// traces it and may never let go.
+bool Subprocess::Reap() {
   if (own_group_) ::kill(-pid_, SIGKILL);
   int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-  }
-  exit_ =
-      WIFSIGNALED(status) ? ExitReport{-1, WTERMSIG(status)} : ExitReport{WEXITSTATUS(status), 0};
+  pid_t reaped;
+  do reaped = ::waitpid(pid_, &status, WNOHANG);
+  while (reaped < 0 && errno == EINTR);
+  if (reaped == 0) return false;
+  exit_ = reaped < 0            ? ExitReport{-1, 0}
+          : WIFSIGNALED(status) ? ExitReport{-1, WTERMSIG(status)}
+                                : ExitReport{WEXITSTATUS(status), 0};
   pidfd_.Reset();
+  return true;
 }
 
 std::optional<ExitReport> Subprocess::Wait(Duration timeout) {
   CHECK(pid_ >= 0, "a child was started");
-  if (!exit_ && PollUntil(pidfd_.get(), std::chrono::steady_clock::now() + timeout) > 0) Reap();
+  const TimePoint deadline = std::chrono::steady_clock::now() + timeout;
+  while (!exit_ && PollUntil(pidfd_.get(), deadline) > 0 && !Reap()) {
+    if (std::chrono::steady_clock::now() >= deadline) break;
+    std::this_thread::sleep_for(kReapLook);
+  }
   return exit_;
 }
 

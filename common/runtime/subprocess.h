@@ -32,12 +32,13 @@ struct SubprocessOptions {
 
 // How a child ended.
 struct ExitReport {
-  int status = 0;  // exit status, or -1
+  int status = 0;  // exit status; -1: a signal, or (with signal 0) nobody knows
   int signal = 0;  // the signal that ended it, or 0
 };
 
 // Thread-compatible. When the child has ended, whatever it left in its group is killed too. The
-// destructor kills the group and reaps.
+// destructor kills the group and reaps; nothing here waits without limit for a child that will not
+// die.
 class Subprocess {
  public:
   Subprocess() = default;
@@ -56,7 +57,7 @@ class Subprocess {
   std::optional<ExitReport> Stop(Duration grace);
 
  private:
-  void Reap();
+  bool Reap();
 
   pid_t pid_ = -1;
   bool own_group_ = true;

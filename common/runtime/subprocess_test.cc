@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <thread>
 
 #include "common/runtime/files.h"
+#include "tests/support/proc.h"
 
 namespace warpsmith {
 namespace {
@@ -25,17 +27,6 @@ Subprocess Started(const SubprocessOptions& options) {
   auto child = Subprocess::Start(options);
   EXPECT_TRUE(child) << child.error().message;
   return child ? std::move(*child) : Subprocess();
-}
-
-// Ended, whether or not whoever inherited it has reaped it yet.
-bool GoneSoon(pid_t pid) {
-  for (int i = 0; i < 2000; ++i) {
-    const std::string stat = ReadFile("/proc/" + std::to_string(pid) + "/stat").value_or("");
-    const size_t state = stat.rfind(") ");
-    if (state == std::string::npos || stat[state + 2] == 'Z') return true;
-    std::this_thread::sleep_for(milliseconds(10));
-  }
-  return false;
 }
 
 // What a child's script printed.
@@ -88,6 +79,47 @@ TEST(Subprocess, AChildThatIgnoresTheFriendlySignalIsKilled) {
   EXPECT_EQ(report->signal, SIGKILL);
 }
 
+TEST(Subprocess, AChildThatWillNotDieIsNotWaitedForWithoutLimit) {
+  Subprocess child = Started(Shell("exec sleep 100"));
+  Unkillable held(child.pid());
+  if (!held.holds()) GTEST_SKIP() << "this machine lets nobody trace";
+  child.Signal(SIGKILL);
+  EXPECT_FALSE(child.Wait(milliseconds(300)));
+  held.LetGo();
+  auto exit = child.Wait(seconds(20));
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->signal, SIGKILL);
+}
+
+TEST(Subprocess, AnIgnoredSigchldHidesNoFailure) {
+  const auto before = ::signal(SIGCHLD, SIG_IGN);
+  const auto exit = Started(Shell("exit 7")).Wait(seconds(20));
+  ::signal(SIGCHLD, before);
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->status, 7);
+}
+
+TEST(Subprocess, WithoutDescriptorsItSaysSoAndLeavesNobody) {
+  rlimit before;
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const int next = ::dup(0);
+  ASSERT_GE(next, 0);
+  ::close(next);
+  for (rlim_t room = 0; room < 8; ++room) {
+    const rlimit small{static_cast<rlim_t>(next) + room, before.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &small);
+    auto child = Subprocess::Start(Shell("exit 7"));
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    if (child) {
+      EXPECT_EQ(child->Wait(seconds(20))->status, 7);
+    } else {
+      EXPECT_EQ(child.error().code, ErrorCode::kExhausted) << child.error().message;
+      EXPECT_THAT(child.error().message, HasSubstr("limit of open files"));
+    }
+    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child is left behind, room " << room;
+  }
+}
+
 TEST(Subprocess, WhatAChildStartedGoesWithIt) {
   const std::string pid = OutputOf(Shell("sleep 100 & echo $!"));
   ASSERT_FALSE(pid.empty());
@@ -121,6 +153,21 @@ TEST(Subprocess, AChildDiesWithItsParent) {
   ::close(pipes[1]);
   ASSERT_GT(grandchild, 0);
   EXPECT_TRUE(GoneSoon(grandchild));
+}
+
+TEST(Subprocess, AtWhateverMomentAParentIsKilledItLeavesNoChild) {
+  for (int round = 0; round < 60; ++round) {
+    const pid_t parent = ::fork();
+    if (parent == 0) {
+      ::setsid();
+      for (;;) (void)Subprocess::Start(Shell("exec sleep 100"));
+    }
+    // Over several of its children's starts and ends, in steps that fit none of them.
+    std::this_thread::sleep_for(std::chrono::microseconds(1000 + 97 * round));
+    ::kill(parent, SIGKILL);
+    ::waitpid(parent, nullptr, 0);
+    ASSERT_TRUE(SessionEndsSoon(parent)) << "round " << round;
+  }
 }
 
 TEST(Subprocess, OnlyNamedDescriptorsAreInherited) {

@@ -8,9 +8,9 @@
 
 #include "common/runtime/files.h"
 #include "common/suite/suite_file.h"
+#include "tests/support/proc.h"
 #include "worker/shell/compiler_pool.h"
 #include "worker/shell/process_evaluator.h"
-#include "worker/shell/testing/proc.h"
 
 namespace warpsmith {
 namespace {

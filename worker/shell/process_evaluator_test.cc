@@ -9,7 +9,7 @@
 
 #include "common/runtime/files.h"
 #include "common/runtime/install.h"
-#include "worker/shell/testing/proc.h"
+#include "tests/support/proc.h"
 
 namespace warpsmith {
 namespace {

@@ -14,8 +14,8 @@
 #include "common/runtime/sha256.h"
 #include "common/runtime/subprocess.h"
 #include "common/wire/codec.h"
+#include "tests/support/proc.h"
 #include "worker/shell/config.h"
-#include "worker/shell/testing/proc.h"
 #include "worker/shell/weights_puller.h"
 
 namespace warpsmith {
