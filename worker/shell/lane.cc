@@ -68,8 +68,8 @@ void Lane::Run() {
 // ---- one order
 
 EvaluateReply Lane::Judge(const LaneOrder& order) {
-  if (Now() < quarantined_until_) {
-    return Lost(InfrastructureKind::kDeviceSick, "the device is in quarantine: " + quarantine_why_);
+  if (std::string why = HeldBack(); !why.empty()) {
+    return Lost(InfrastructureKind::kDeviceSick, "the device is in quarantine: " + why);
   }
   if (Status up = EnsureOracle(); !up) {
     return Lost(InfrastructureKind::kDeviceSick, up.error().message);
@@ -92,6 +92,11 @@ EvaluateReply Lane::Converse(const LaneOrder& order) {
     Died(why);
     return Lost(InfrastructureKind::kInternal, why);
   };
+  // Whatever the candidate did: beside a runner that still holds the device nothing can be judged.
+  auto held = [&] {
+    EndOracle();
+    return Lost(InfrastructureKind::kDeviceSick, quarantine_why_);
+  };
   if (!Send(EvaluateRequest{id, order.task, *order.compiled, order.depth})) {
     return failed("the oracle takes no orders");
   }
@@ -102,7 +107,7 @@ EvaluateReply Lane::Converse(const LaneOrder& order) {
     if (!frame && frame.error().code == ErrorCode::kTimeout) {
       if (!in_stage) return failed("the oracle has been silent too long");
       LogInfo("runner_late", {{"device", options_.index}});
-      KillRunner(active_);
+      if (!KillRunner(active_)) return held();
       in_stage = false;
       limit = Now() + options_.limits.oracle_silence;
       continue;
@@ -127,7 +132,7 @@ EvaluateReply Lane::Converse(const LaneOrder& order) {
     } else if (auto* discard = std::get_if<DiscardRunner>(&*message)) {
       LogInfo("runner_discarded", {{"device", options_.index}, {"why", discard->why}});
       in_stage = false;
-      if (active_ && active_->number() == discard->runner) KillRunner(active_);
+      if (active_ && active_->number() == discard->runner && !KillRunner(active_)) return held();
       if (!active_) {
         if (Status attached = AttachRunner(); !attached) return failed(attached.error().message);
       }
@@ -225,7 +230,9 @@ void Lane::EndOracle() {
   KillRunner(active_);
   if (oracle_) {
     oracle_->Signal(SIGKILL);
-    if (!oracle_->Wait(std::chrono::seconds(10))) Quarantine("its oracle cannot be killed");
+    if (!oracle_->Wait(options_.limits.death)) {
+      KeepUndead(*std::move(oracle_), "its oracle cannot be killed");
+    }
   }
   oracle_.reset();
   std::lock_guard lock(mutex_);
@@ -233,11 +240,29 @@ void Lane::EndOracle() {
   socket_ = FrameSocket();
 }
 
-void Lane::KillRunner(std::optional<RunnerChild>& runner) {
-  if (!runner) return;
-  if (!runner->Kill()) Quarantine("its runner cannot be killed");
+bool Lane::KillRunner(std::optional<RunnerChild>& runner) {
+  if (!runner) return true;
+  std::optional<Subprocess> undead = runner->Kill(options_.limits.death);
   Note(&runner == &spare_ ? &spare_pid_ : &active_pid_, -1);
   runner.reset();
+  if (!undead) return true;
+  KeepUndead(*std::move(undead), "its runner cannot be killed");
+  return false;
+}
+
+void Lane::KeepUndead(Subprocess child, const std::string& why) {
+  LogError("child_undead", {{"device", options_.index}, {"pid", child.pid()}, {"why", why}});
+  undead_.push_back(std::move(child));
+  Quarantine(why);
+}
+
+std::string Lane::HeldBack() {
+  std::erase_if(undead_, [](Subprocess& child) { return !child.running(); });
+  if (!undead_.empty()) {
+    return "process " + std::to_string(undead_.front().pid()) +
+           " would not die and may hold it; if it stays, the machine needs a restart";
+  }
+  return Now() < quarantined_until_ ? quarantine_why_ : "";
 }
 
 void Lane::Died(const std::string& why) {

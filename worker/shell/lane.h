@@ -7,6 +7,8 @@
 //   runners       are started while nothing is timed: before an order, or when the oracle waits
 //   deaths        an oracle that dies or falls silent ends the order as infrastructure and is
 //                 started again with a growing delay; several in a row quarantine the device
+//   undead        a child that SIGKILL does not end may hold the device: it is not waited for, but
+//                 the device stays in quarantine until it is gone
 #pragma once
 
 #include <atomic>
@@ -56,7 +58,11 @@ class Lane {
   Status AttachRunner();
   void EnsureSpare();
   void EndOracle();
-  void KillRunner(std::optional<RunnerChild>& runner);
+  // False: it would not die.
+  bool KillRunner(std::optional<RunnerChild>& runner);
+  void KeepUndead(Subprocess child, const std::string& why);
+  // Why the device may not be used now; empty: it may.
+  std::string HeldBack();
   // The oracle failed the lane: counts it, and quarantines the device when that is due.
   void Died(const std::string& why);
   void Quarantine(const std::string& why);
@@ -75,6 +81,7 @@ class Lane {
   std::optional<RunnerChild> spare_;
   uint64_t last_runner_ = 0;
   uint64_t last_id_ = 0;
+  std::vector<Subprocess> undead_;
   int deaths_ = 0;  // in a row
   int quarantines_ = 0;
   TimePoint quarantined_until_{};

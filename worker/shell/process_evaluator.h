@@ -39,6 +39,7 @@ struct EvaluationLimits {
   int deaths_to_quarantine = 3;  // of oracles in a row, without an evaluation between
   Duration restart_backoff = std::chrono::milliseconds(100);  // doubles with each death
   Duration quarantine = std::chrono::seconds(60);
+  Duration death = std::chrono::seconds(10);  // what SIGKILL may take; past it the device is held
 };
 
 struct ProcessEvaluatorOptions {

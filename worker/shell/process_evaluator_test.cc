@@ -236,6 +236,31 @@ TEST_F(Supervisor, QuarantineEnds) {
   EXPECT_EQ(Label("good"), "correct");
 }
 
+TEST_F(Supervisor, ADeviceWhoseRunnerWillNotDieIsQuarantinedUntilItHas) {  // case E3
+  options_.limits.death = 200ms;
+  options_.limits.quarantine = 1ms;
+  Start();
+  Judge("good");
+  Unkillable held(evaluator_->ChildPids().at(2));  // compiler, oracle, active, spare
+  if (!held.holds()) GTEST_SKIP() << "this machine lets nobody trace";
+  EXPECT_EQ(Label("runner is late"), "infrastructure(device_sick)");
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(Label("good"), "infrastructure(device_sick)") << "still held, whatever the time";
+  held.LetGo();
+  EXPECT_TRUE(Soon([&] { return Label("good") == "correct"; }));
+}
+
+TEST_F(Supervisor, AChildThatWillNotDieDoesNotHoldUpTheEnd) {
+  options_.limits.death = 200ms;
+  Start();
+  Judge("good");
+  std::vector<int> pids = evaluator_->ChildPids();
+  Unkillable oracle(pids.at(1));
+  if (!oracle.holds()) GTEST_SKIP() << "this machine lets nobody trace";
+  evaluator_.reset();
+  for (int pid : {pids[0], pids[2], pids[3]}) EXPECT_TRUE(Ended(pid)) << pid;
+}
+
 TEST_F(Supervisor, ALostDeviceIsSaidSo) {
   Start();
   EXPECT_EQ(Label("device is lost"), "infrastructure(device_lost)");

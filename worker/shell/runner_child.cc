@@ -8,7 +8,6 @@ namespace {
 
 constexpr int kChildFd = 3;
 constexpr int kStopLookMs = 100;  // how often a wait looks at `stop`
-constexpr Duration kDeathLimit = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -46,10 +45,11 @@ Result<RunnerChild> RunnerChild::Start(const LaneOptions& options, uint64_t numb
   return Fail(ErrorCode::kTimeout, "the runner did not come up");
 }
 
-bool RunnerChild::Kill() {
+std::optional<Subprocess> RunnerChild::Kill(Duration limit) {
   oracle_end_.Reset();
   process_.Signal(SIGKILL);
-  return process_.Wait(kDeathLimit).has_value();
+  if (process_.Wait(limit)) return std::nullopt;
+  return std::move(process_);
 }
 
 }  // namespace warpsmith

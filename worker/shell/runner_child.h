@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,8 @@ class RunnerChild {
   int oracle_end() const { return oracle_end_.get(); }
   void HandedOver() { oracle_end_.Reset(); }
 
-  // False: it would not die, and holds its device.
-  bool Kill();
+  // Nothing: it is dead. Else it would not die within `limit`, and may hold its device.
+  std::optional<Subprocess> Kill(Duration limit);
 
  private:
   uint64_t number_ = 0;
