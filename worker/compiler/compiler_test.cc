@@ -1,6 +1,7 @@
 // The real compiler child, asked as a supervisor asks it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <regex>
 
@@ -9,6 +10,7 @@
 #include "common/runtime/install.h"
 #include "common/runtime/subprocess.h"
 #include "common/wire/codec.h"
+#include "tests/support/proc.h"
 
 namespace warpsmith {
 namespace {
@@ -29,10 +31,10 @@ class CompilerChild : public ::testing::TestWithParam<DeviceKind> {
  protected:
   void SetUp() override { Start({}); }
 
-  void Start(std::map<std::string, std::string> env) {
+  void Start(std::map<std::string, std::string> env, const std::string& folder = "compiler-test") {
     // The leak sanitizer reads /proc when a process ends, which the sandbox does not allow.
     env["ASAN_OPTIONS"] = "detect_leaks=0";
-    temp_ = std::move(*TempDirectory::Make("compiler-test"));
+    temp_ = std::move(*TempDirectory::Make(folder));
     auto ends = std::move(*FrameSocket::MakePair());
     socket_ = std::move(ends.first);
     auto child = Subprocess::Start({.argv = {(ProgramDirectory() / "warpsmith-compiler").string(),
@@ -80,6 +82,13 @@ TEST_P(CompilerChild, CompilesInsideItsSandbox) {
   EXPECT_TRUE(std::filesystem::is_empty(temp_.path())) << "nothing stays from request to request";
 }
 
+TEST_P(CompilerChild, CompilesInAFolderWithANameInAnyScript) {  // case C8
+  Start({}, "compiler 编译 käse");
+  CompileReply reply = Compile(kScale);
+  EXPECT_TRUE(std::holds_alternative<CompiledCandidate>(reply.result)) << Log(reply);
+  EXPECT_TRUE(std::filesystem::is_empty(temp_.path()));
+}
+
 TEST_P(CompilerChild, TellsTheAuthorsLineOfAMistake) {
   std::string text = kScale;
   text.replace(text.find("2 * x[i]"), 8, "2 * w[i]");
@@ -111,6 +120,41 @@ TEST_P(CompilerChild, EndsWhenItIsToldRubbish) {
   auto exit = child_.Wait(20s);
   ASSERT_TRUE(exit);
   EXPECT_NE(exit->status, 0);
+}
+
+// Takes a compiler much longer than this test: two to the power of 26 classes.
+constexpr const char* kBomb = R"cuda(
+template <int Depth, long Index>
+struct Tree : Tree<Depth - 1, 2 * Index>, Tree<Depth - 1, 2 * Index + 1> {};
+template <long Index> struct Tree<0, Index> {};
+__device__ Tree<26, 0> tree;
+)cuda";
+
+TEST(CompilerGroup, GoesWholeWhenTheSupervisorIsKilledInTheMiddleOfACompilation) {
+  auto temp = std::move(*TempDirectory::Make("compiler-test"));
+  const pid_t supervisor = fork();
+  if (supervisor == 0) {
+    setsid();  // whatever is left behind keeps the session
+    auto ends = std::move(*FrameSocket::MakePair());
+    auto child = Subprocess::Start({.argv = {(ProgramDirectory() / "warpsmith-compiler").string(),
+                                             "--fd", "3", "--temp", temp.path().string()},
+                                    .fds = {{3, ends.second.fd()}},
+                                    .env = {{"ASAN_OPTIONS", "detect_leaks=0"}}});
+    CompileRequest request{.id = 1, .text = std::string(kScale) + kBomb};
+    request.device_kind = DeviceKind::kHost;
+    (void)ends.first.Send(Encode(request), {}, 10s);
+    for (;;) pause();
+  }
+  const bool began = Soon([&] {
+    const auto all = AllProcesses();
+    return std::any_of(all.begin(), all.end(), [&](const ProcessState& process) {
+      return process.session == supervisor && process.name == "cc1plus";
+    });
+  });
+  kill(supervisor, SIGKILL);
+  waitpid(supervisor, nullptr, 0);
+  EXPECT_TRUE(began);
+  EXPECT_TRUE(SessionEndsSoon(supervisor));
 }
 
 class CudaCompilerChild : public CompilerChild {};

@@ -9,6 +9,7 @@
 
 #include "common/runtime/install.h"
 #include "common/runtime/log.h"
+#include "worker/compiler/group_guard.h"
 #include "worker/compiler/serve.h"
 #include "worker/cuda/nvrtc_compiler.h"
 #include "worker/host/host_compiler.h"
@@ -45,6 +46,10 @@ int Run(int fd, const std::string& temp, bool announce) {
   if (chdir(temp.c_str()) != 0) {
     LogError("no_folder", {{"path", temp}, {"why", std::strerror(errno)}});
     return 2;
+  }
+  if (Status guarded = GuardGroup(); !guarded) {
+    LogError("no_guard", {{"why", guarded.error().message}});
+    return ExitStatus(guarded.error().code);
   }
   Result<SandboxReport> sandbox = EnterSandbox(options);
   if (!sandbox) {
