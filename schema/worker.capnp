@@ -53,6 +53,12 @@ struct WeightsInUse {
   version @1 :Model.PolicyVersion;
 }
 
+struct WeightsRefused {
+  run @0 :UInt64;
+  version @1 :Model.PolicyVersion;
+  why @2 :Text;
+}
+
 struct Leaving {}
 
 struct WelcomeWorker {
@@ -114,6 +120,7 @@ struct WorkerMessage {
     jobFailed @5 :JobFailed;
     weightsInUse @6 :WeightsInUse;
     leaving @7 :Leaving;
+    weightsRefused @8 :WeightsRefused;
   }
 }
 

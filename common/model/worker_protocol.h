@@ -84,14 +84,24 @@ struct WeightsInUse {
   bool operator==(const WeightsInUse&) const = default;
 };
 
+// The worker's policy does not take this version: its file is broken, or made for another release.
+// Tried again there no more; said again with each announcement of it.
+struct WeightsRefused {
+  RunId run;
+  PolicyVersion version;
+  std::string why;
+  bool operator==(const WeightsRefused&) const = default;
+};
+
 // The worker stops: give it nothing more; what it holds will be finished or comes back as
 // JobFailed.
 struct Leaving {
   bool operator==(const Leaving&) const = default;
 };
 
-using WorkerMessage = std::variant<RegisterWorker, Heartbeat, Progress, TrajectoryResult,
-                                   EvaluationResult, JobFailed, WeightsInUse, Leaving>;
+using WorkerMessage =
+    std::variant<RegisterWorker, Heartbeat, Progress, TrajectoryResult, EvaluationResult, JobFailed,
+                 WeightsInUse, WeightsRefused, Leaving>;
 
 // ---- coordinator -> worker
 

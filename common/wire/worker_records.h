@@ -55,6 +55,12 @@ WIRE_RECORD(WeightsInUse, r) {
   FIELD(r.version, Version);
 }
 
+WIRE_RECORD(WeightsRefused, r) {
+  FIELD(r.run, Run);
+  FIELD(r.version, Version);
+  FIELD(r.why, Why);
+}
+
 WIRE_RECORD(Leaving, r) {}
 
 WIRE_RECORD(WelcomeWorker, r) {
@@ -108,6 +114,7 @@ WIRE_UNION(WorkerMessage, r) {
   ALTERNATIVE(EvaluationResult);
   ALTERNATIVE(JobFailed);
   ALTERNATIVE(WeightsInUse);
+  ALTERNATIVE(WeightsRefused);
   ALTERNATIVE(Leaving);
 }
 

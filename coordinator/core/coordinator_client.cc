@@ -138,6 +138,10 @@ std::string Coordinator::WhyWaits(TimePoint now, const TrainingRun& run) const {
   if (!some_has)
     return kind ? std::string("waits for a worker with a device of kind ") + ToString(*kind)
                 : "waits for a worker with a device that its tasks have train cases for";
+  if (const auto [able, refusing] = Refusals(run); refusing > 0)
+    return std::to_string(refusing) + " of " + std::to_string(able) +
+           " workers refuse its weights " + ToString(run.line.required()) +
+           ": install the same release everywhere";
   if (!run.spent() && run.Capacity() <= 0 && run.running_episodes() == 0)
     return "waits for the learner to consume what is accepted";
   return "";

@@ -150,6 +150,44 @@ TEST_F(LearningTest, AWorkerThatKnowsNothingOfTheRunGetsOneJobToWaitWith) {
   EXPECT_EQ(Heard<AssignJob>(kBert).size(), 1u);
 }
 
+TEST_F(LearningTest, AWorkerThatRefusesTheWeightsIsPassedOverWhileAnotherTakesThem) {
+  Work();
+  Registers(kBert, 4);
+  LearnerSays("lena", WeightsAnnouncement(Weights(run, {1, 1})));
+  Says(kBert, WeightsInUse{run, {1, 1}});
+  Says(kAnna, WeightsRefused{run, {1, 1}, "other families"});
+  LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 8))));
+  EXPECT_EQ(StatusOf(run).state, RunState::kRunning);
+  EXPECT_THAT(StatusOf(run).problem, HasSubstr("1 of 2 workers refuse its weights 1.1"));
+  EXPECT_TRUE(Heard<AssignJob>(kAnna).empty());
+  const auto jobs = Heard<AssignJob>(kBert);
+  ASSERT_EQ(jobs.size(), 2u);
+  Says(kBert, JobFailed{jobs[0].job, jobs[0].fence, InfrastructureKind::kInternal, "a hiccup"});
+  Pass(seconds(1));
+  EXPECT_EQ(Assigned(kBert).job, jobs[0].job) << "there is no elsewhere";
+
+  LearnerSays("lena", WeightsAnnouncement(Weights(run, {1, 2})));
+  Says(kAnna, WeightsInUse{run, {1, 2}});
+  EXPECT_EQ(StatusOf(run).problem, "");
+  LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 2}, {1, 1}, Places(8, 16))));
+  EXPECT_EQ(Heard<AssignJob>(kAnna).size(), 1u) << "newer ones it takes";
+}
+
+TEST_F(LearningTest, ARunWhoseWeightsEveryWorkerRefusesFailsAndSaysWhy) {
+  Registers(kBert, 1);
+  Work();
+  LearnerSays("lena", WeightsAnnouncement(Weights(run, {1, 1})));
+  Says(kAnna, WeightsRefused{run, {1, 0}, "an older version"});
+  Says(kBert, WeightsRefused{run, {1, 1}, "other families"});
+  EXPECT_EQ(StatusOf(run).state, RunState::kRunning);
+  Says(kAnna, WeightsRefused{run, {1, 1}, "other families"});
+  EXPECT_EQ(StatusOf(run).state, RunState::kFailed);
+  EXPECT_THAT(StatusOf(run).problem, HasSubstr("other families"));
+  EXPECT_EQ(core->conservation_error(), 0);
+  Says(kAnna, WeightsRefused{run, {1, 1}, "said again"});
+  EXPECT_THAT(StatusOf(run).problem, HasSubstr("other families"));
+}
+
 TEST_F(LearningTest, AnOlderAnnouncementThatComesLateChangesNothing) {
   LearnerSays("lena", WeightsAnnouncement(Weights(run, {1, 2})));
   Heard<WeightsAnnouncement>(kAnna);

@@ -189,6 +189,42 @@ void Coordinator::OnWorker(TimePoint, Worker& worker, WeightsInUse& message) {
   in_use = std::max(in_use, message.version);
 }
 
+void Coordinator::OnWorker(TimePoint now, Worker& worker, WeightsRefused& message) {
+  const RunId id = message.run;
+  const auto in_use = worker.in_use.find(id);
+  if (in_use != worker.in_use.end() && in_use->second >= message.version)
+    worker.in_use.erase(in_use);
+  const bool news = !worker.Refuses(id, message.version);
+  const std::string version = ToString(message.version), why = message.why;
+  if (news) {
+    Warn("weights_refused", {{"worker", worker.id.value()},
+                             {"run", std::to_string(id.value())},
+                             {"version", version},
+                             {"why", why}});
+    worker.refused[id] = std::move(message);
+  }
+  TrainingRun* run = FindRun(id);
+  if (run == nullptr || run->state() != RunState::kRunning) return;
+  const auto [able, refusing] = Refusals(*run);
+  // One worker that refuses may be of another release; when all do, nobody can go on.
+  if (able > 0 && refusing == able)
+    AbandonRun(now, *run, RunState::kFailed,
+               "no worker's policy takes its weights " + version + ": " + why);
+}
+
+std::pair<size_t, size_t> Coordinator::Refusals(const TrainingRun& run) const {
+  const PolicyVersion& required = run.line.required();
+  const auto kind = KindFor(run);
+  std::pair<size_t, size_t> able_and_refusing{0, 0};
+  if (!run.learns() || required == PolicyVersion{} || !kind) return able_and_refusing;
+  for (const auto& [id, worker] : workers_.all()) {
+    if (worker.leaving || !worker.Can(run.spec().policy) || !worker.Device(*kind, {})) continue;
+    ++able_and_refusing.first;
+    if (worker.Refuses(run.id(), required)) ++able_and_refusing.second;
+  }
+  return able_and_refusing;
+}
+
 void Coordinator::OnWorker(TimePoint, Worker& worker, Leaving&) {
   if (!worker.leaving) Note("worker_leaving", {{"worker", worker.id.value()}});
   worker.leaving = true;

@@ -70,6 +70,7 @@ std::optional<DeviceKind> Coordinator::KindFor(const EvaluationPlan& plan, const
 bool Coordinator::FreshEnough(TimePoint now, const Worker& worker, const TrainingRun& run) const {
   const PolicyVersion& required = run.line.required();
   if (!run.learns() || required == PolicyVersion{}) return true;
+  if (worker.Refuses(run.id(), required)) return false;
   const auto in_use = worker.in_use.find(run.id());
   if (in_use != worker.in_use.end() && in_use->second >= required) return true;
   // It learns which policy to load from the run's first job, so a worker that has none yet is given
@@ -97,8 +98,9 @@ bool Coordinator::MayTry(TimePoint now, const Worker& worker, const Job& job,
   // Better elsewhere; here again only when there is no elsewhere.
   return std::none_of(workers_.all().begin(), workers_.all().end(), [&](const auto& entry) {
     const auto& [id, other] = entry;
-    const bool able =
-        job.evaluation() != nullptr || other.Can(runs_.at(job.rollout()->run).spec().policy);
+    const TrainingRun* run = job.rollout() ? &runs_.at(job.rollout()->run) : nullptr;
+    const bool able = run == nullptr || (other.Can(run->spec().policy) &&
+                                         !other.Refuses(run->id(), run->line.required()));
     return able && !job.avoid.contains(id) && !other.leaving && !workers_.torpid(other, now) &&
            other.Device(kind, {}).has_value();
   });

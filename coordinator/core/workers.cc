@@ -8,6 +8,11 @@ bool Worker::Can(const std::string& policy) const {
   return std::find(offer.policies.begin(), offer.policies.end(), policy) != offer.policies.end();
 }
 
+bool Worker::Refuses(RunId run, const PolicyVersion& version) const {
+  const auto found = refused.find(run);  // {0, 0} needs no weights
+  return version != PolicyVersion{} && found != refused.end() && found->second.version >= version;
+}
+
 std::optional<int32_t> Worker::Device(DeviceKind kind,
                                       const std::map<int32_t, size_t>& load) const {
   std::optional<int32_t> best;

@@ -19,10 +19,12 @@ struct Worker {
   TimePoint heard{};
   bool leaving = false;
   int64_t results = 0;
-  std::map<RunId, PolicyVersion> in_use;  // newest version it said it runs
-  std::map<RunId, TimePoint> announced;   // when it was first told of the run's newest weights
+  std::map<RunId, PolicyVersion> in_use;    // newest version it said it runs
+  std::map<RunId, TimePoint> announced;     // when it was first told of the run's newest weights
+  std::map<RunId, WeightsRefused> refused;  // newest version that its policy does not take
 
   bool Can(const std::string& policy) const;
+  bool Refuses(RunId run, const PolicyVersion& version) const;
   // Index of the device of this kind with the fewest of `load`; nothing: it has none.
   std::optional<int32_t> Device(DeviceKind kind, const std::map<int32_t, size_t>& load) const;
 };

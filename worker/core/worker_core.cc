@@ -142,6 +142,7 @@ struct WorkerCore::Impl {
       for (JobId id : std::exchange(offered, {})) Drop(id, "not adopted by the coordinator");
       spool.SendAllAgain(now);
       for (const WeightsInUse& in_use : weights.InUse()) Send(in_use);
+      for (const WeightsRefused& refused : weights.Refused()) Send(refused);
       if (drain_deadline) Send(Leaving{});
       Say("registered", {{"epoch", std::to_string(epoch)}, {"jobs", std::to_string(jobs.size())}});
     }
@@ -375,8 +376,8 @@ struct WorkerCore::Impl {
     if (!ask || !ask->load || ask->id != reply.id) return;
     LoadWeights load = *std::exchange(ask, std::nullopt)->load;
     if (!reply.problem.empty()) {
-      SayWeights("weights_refused", load.run, load.version, reply.problem);
-      weights.LoadFailed(now, load.run);
+      SayWeights("weights_not_loaded", load.run, load.version, reply.problem);
+      if (weights.LoadFailed(now, load, reply.problem)) Refuse(load);
       return;
     }
     weights.Loaded(load.run, load.version);
@@ -388,6 +389,8 @@ struct WorkerCore::Impl {
     weights.Unloaded();
     if (!ask) return;
     OpenAsk lost = *std::exchange(ask, std::nullopt);
+    if (lost.load && weights.LoadDied(*lost.load, "the policy process dies of them: " + event.why))
+      Refuse(*lost.load);
     if (WorkerJob* job = lost.job ? Find(*lost.job) : nullptr) {
       ActFailed(*job, lost.episodes, "the policy process died: " + event.why);
     }
@@ -401,8 +404,23 @@ struct WorkerCore::Impl {
     }
   }
 
+  void Refuse(const LoadWeights& load) {
+    SayWeights("weights_refused", load.run, load.version);
+    SendRefused(load.run);
+  }
+
+  void SendRefused(RunId run) {
+    for (WeightsRefused& refused : weights.Refused()) {
+      if (refused.run == run) Send(std::move(refused));
+    }
+  }
+
   void On(const WeightsAnnouncement& announcement) {
-    if (!weights.Announce(announcement)) return;
+    bool in_use_already = weights.Announce(announcement);
+    if (weights.Refuses(announcement.run, announcement.version)) {
+      return SendRefused(announcement.run);  // what was said before may be lost
+    }
+    if (!in_use_already) return;
     for (const WeightsInUse& in_use : weights.InUse()) {
       if (in_use.run == announcement.run) Send(in_use);
     }
@@ -506,12 +524,25 @@ struct WorkerCore::Impl {
     }
   }
 
+  // Jobs whose weights this worker's policy will not take: another worker's may.
+  void FailHopeless() {
+    std::vector<std::pair<JobId, std::string>> hopeless;
+    for (const auto& [id, job] : jobs) {
+      const auto* work = std::get_if<RolloutWork>(&job.work);
+      if (!work || job.Finished()) continue;
+      if (auto why = weights.Hopeless(work->job.run, work->job.min_version))
+        hopeless.emplace_back(id, *std::move(why));
+    }
+    for (const auto& [id, why] : hopeless) Fail(id, InfrastructureKind::kInternal, why);
+  }
+
   void PollJobs() {
     std::vector<JobId> late;
     for (const auto& [id, job] : jobs) {
       if (now >= job.deadline && !job.Finished()) late.push_back(id);
     }
     for (JobId id : late) Fail(id, InfrastructureKind::kInternal, "its total deadline passed");
+    FailHopeless();
     for (auto& [id, job] : jobs) {
       if (link == Link::kRegistered && job.moved && now >= job.progress_at) {
         job.moved = false;

@@ -160,5 +160,106 @@ TEST_F(WorkerStory, PullsAgainAfterAFailedPullOrLoad) {
   EXPECT_EQ(pulls_.size(), 3u);
 }
 
+// ---- weights that the policy does not take
+
+class WorkerRefuses : public WorkerStory {
+ protected:
+  WorkerRefuses() {
+    Welcome();
+    Assign(5, Needing({1, 5}));
+    Hear(Version(5));
+  }
+  static RolloutJob Needing(PolicyVersion version) {
+    RolloutJob job = Rollout({0}, 1);
+    job.min_version = version;
+    return job;
+  }
+  // The policy answers the load that it was asked for.
+  void PolicyLoads(const std::string& problem = {}) {
+    ASSERT_EQ(asked_.size(), 1u);
+    auto load = std::get<LoadWeights>(asked_.front());
+    asked_.pop_front();
+    Happens(PolicyReplied{WeightsLoaded{
+        .id = load.id, .run = load.run, .version = load.version, .problem = problem}});
+  }
+  // Pulled and refused until the worker asks for no other copy.
+  void RefusesEveryCopy(PolicyVersion version) {
+    while (!pulls_.empty()) {
+      ASSERT_LT(++copies_, 10) << "it pulls without end";
+      pulls_.pop_front();
+      Happens(WeightsPulled{RunId(3), version, "/w/" + ToString(version)});
+      PolicyLoads("made for other families");
+      Hear(HeartbeatReply{1});
+      Pass(3s);
+    }
+  }
+  int copies_ = 0;
+};
+
+TEST_F(WorkerRefuses, EveryCopyIsRefusedThenItSaysSoAndGivesTheJobBack) {
+  RefusesEveryCopy({1, 5});
+  EXPECT_EQ(copies_, 3) << "the file of the first may have been bad";
+  ASSERT_EQ(Sent<WeightsRefused>().size(), 1u);
+  EXPECT_EQ(Sent<WeightsRefused>()[0],
+            (WeightsRefused{RunId(3), {1, 5}, "made for other families"}));
+  ASSERT_EQ(Sent<JobFailed>().size(), 1u);
+  EXPECT_NE(Sent<JobFailed>()[0].detail.find("made for other families"), std::string::npos);
+  EXPECT_FALSE(Sent<JobFailed>()[0].policy_refuses) << "another worker's policy may take them";
+  EXPECT_TRUE(Sent<WeightsInUse>().empty());
+  EXPECT_EQ(core_.jobs(), 0u);
+}
+
+TEST_F(WorkerRefuses, ItSaysSoAgainToWhoeverMayNotHaveHeard) {
+  RefusesEveryCopy({1, 5});
+  Hear(Version(5));
+  EXPECT_EQ(Sent<WeightsRefused>().size(), 2u);
+  EXPECT_TRUE(pulls_.empty());
+  Hear(Unknown{});
+  Welcome({}, 2);
+  EXPECT_EQ(Sent<WeightsRefused>().size(), 3u);
+  Assign(5, Needing({1, 5}), 2);
+  EXPECT_EQ(Sent<JobFailed>().size(), 2u) << "at once: nothing is left to wait for";
+}
+
+TEST_F(WorkerRefuses, NewerWeightsAreTriedAgain) {
+  RefusesEveryCopy({1, 5});
+  Hear(Version(6));
+  ASSERT_EQ(pulls_.size(), 1u);
+  Assign(5, Needing({1, 5}), 2);
+  EXPECT_EQ(Sent<JobFailed>().size(), 1u) << "it waits for them";
+  Happens(WeightsPulled{RunId(3), {1, 6}, "/w/6"});
+  PolicyLoads();
+  PolicyActs({1, 6});
+  EXPECT_EQ(evaluate_.size(), 1u);
+}
+
+TEST_F(WorkerRefuses, WhatItHasGoesOnWorking) {
+  pulls_.clear();
+  Happens(WeightsPulled{RunId(3), {1, 5}, "/w/5"});
+  PolicyLoads();
+  PolicyActs({1, 5});
+  Hear(Version(6));
+  RefusesEveryCopy({1, 6});
+  EXPECT_EQ(Sent<WeightsRefused>().size(), 1u);
+  EXPECT_TRUE(Sent<JobFailed>().empty());
+  Judge(CorrectAt(2));
+  EXPECT_EQ(Sent<TrajectoryResult>().size(), 1u);
+}
+
+TEST_F(WorkerRefuses, WeightsThatThePolicyDiesOfAgainAndAgainAreRefusedToo) {
+  Happens(WeightsPulled{RunId(3), {1, 5}, "/w/5"});
+  int deaths = 0;
+  while (Sent<WeightsRefused>().empty()) {
+    ASSERT_LT(++deaths, 20) << "it loads without end";
+    ASSERT_EQ(asked_.size(), 1u);
+    asked_.clear();
+    Happens(PolicyLost{"signal 11"});
+  }
+  EXPECT_GE(deaths, 4) << "a machine in trouble is not the weights' fault";
+  EXPECT_NE(Sent<WeightsRefused>()[0].why.find("signal 11"), std::string::npos);
+  EXPECT_EQ(Sent<JobFailed>().size(), 1u);
+  EXPECT_TRUE(asked_.empty());
+}
+
 }  // namespace
 }  // namespace warpsmith

@@ -370,6 +370,31 @@ TEST_F(WorkerProcess, PullsWeightsAndActsWithThem) {
   EXPECT_EQ(result->trajectory.OldestVersion(), (PolicyVersion{1, 5}));
 }
 
+TEST_F(WorkerProcess, SaysThatItsPolicyRefusesTheWeightsAndGivesTheJobBack) {
+  Learner learner(folder_.path(), 2'000);
+  learner.weights.replace(0, 3, "bad");
+  StartWorker();
+  Welcome();
+  RolloutJob job = Rollout({0});
+  job.policy = "grammar";
+  job.min_version = {1, 5};
+  Assign(5, job);
+  Say(learner.Announce(5));
+  std::optional<WeightsRefused> refused;
+  std::optional<JobFailed> failed;
+  learner.Serve([&] {
+    while (auto message = Next(1ms)) {
+      if (auto* found = std::get_if<WeightsRefused>(&*message)) refused = *found;
+      if (auto* found = std::get_if<JobFailed>(&*message)) failed = *found;
+    }
+    return refused && failed;
+  });
+  ASSERT_TRUE(refused && failed) << Log();
+  EXPECT_EQ(*refused, (WeightsRefused{RunId(3), {1, 5}, "bad weights"}));
+  EXPECT_EQ(failed->job, JobId(5));
+  EXPECT_EQ(learner.served, 3) << "one chunk a copy";
+}
+
 TEST(WorkerConfigText, SplitsWords) {
   EXPECT_EQ(SplitWords("grammar,random"), (std::vector<std::string>{"grammar", "random"}));
   EXPECT_TRUE(SplitWords("").empty());

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "common/net/frame_socket.h"
+#include "common/runtime/files.h"
 #include "common/wire/codec.h"
 
 namespace warpsmith {
@@ -130,7 +131,8 @@ int BeOracle(FrameSocket& parent) {
   for (;;) oracle.Next();
 }
 
-// Writes a candidate that the simulated device finds correct; its weights' file must be there.
+// Writes a candidate that the simulated device finds correct; its weights' file must be there, and
+// not begin with "bad".
 int BePolicy(FrameSocket& parent) {
   PolicyVersion loaded;
   for (;;) {
@@ -140,10 +142,13 @@ int BePolicy(FrameSocket& parent) {
     FromPolicy reply;
     if (auto* load = std::get_if<LoadWeights>(&message)) {
       WeightsLoaded done{.id = load->id, .run = load->run, .version = load->version};
-      if (std::filesystem::exists(load->path)) {
-        loaded = load->version;
+      Result<std::string> weights = ReadFile(load->path);
+      if (!weights) {
+        done.problem = weights.error().message;
+      } else if (weights->starts_with("bad")) {
+        done.problem = "bad weights";
       } else {
-        done.problem = "no file " + load->path;
+        loaded = load->version;
       }
       reply = done;
     } else {
