@@ -15,6 +15,10 @@
 namespace warpsmith {
 namespace {
 
+constexpr double kLongestNs = 1e18;  // some 30 years: added to a time it is still one
+constexpr double kMostInt = 2147483647.0;
+constexpr double kMostWhole = 0x1p53 - 1;  // read as doubles: beyond it they would be rounded
+
 template <typename T>
 bool Is(const ConfigTable::Target& target) {
   return std::holds_alternative<T*>(target);
@@ -109,13 +113,15 @@ void ConfigTable::SetNumber(Field& field, double number, bool whole, const std::
   if (auto* target = std::get_if<double*>(&field.target)) {
     **target = number;
   } else if (auto* duration = std::get_if<Duration*>(&field.target)) {
-    **duration = Duration(std::llround(number * UnitOf(field.name)));
+    const double nanoseconds = number * UnitOf(field.name);
+    if (std::abs(nanoseconds) > kLongestNs) return Problem(source, field.name + " is too large");
+    **duration = Duration(std::llround(nanoseconds));
   } else if (!whole) {
     Problem(source, field.name + " must be a whole number");
+  } else if (std::abs(number) > (Is<int>(field.target) ? kMostInt : kMostWhole)) {
+    Problem(source, field.name + " is too large");
   } else if (auto* wide = std::get_if<int64_t*>(&field.target)) {
     **wide = static_cast<int64_t>(number);
-  } else if (std::abs(number) > 2147483647.0) {
-    Problem(source, field.name + " is too large");
   } else {
     *std::get<int*>(field.target) = static_cast<int>(number);
   }

@@ -69,6 +69,17 @@ TEST_F(ConfigTest, EveryProblemIsReportedAtOnceWithItsPlace) {
               HasSubstr("coordinator: must be set: address of the coordinator"));
 }
 
+TEST_F(ConfigTest, NumbersThatWouldBeRoundedOrOverflowAreRefused) {
+  for (const std::string flag : {"--heartbeat-ms=1e300", "--limits.memory-bytes=9007199254740993",
+                                 "--limits.memory-bytes=1e300"}) {
+    const auto status = Apply("", {}, {flag});
+    ASSERT_FALSE(status) << flag;
+    EXPECT_THAT(status.error().message, HasSubstr("is too large"));
+  }
+  EXPECT_TRUE(Apply("", {}, {"--limits.memory-bytes=9007199254740991"}));
+  EXPECT_EQ(memory_, 9007199254740991);
+}
+
 TEST_F(ConfigTest, AFileThatIsNoTomlSaysWhere) {
   auto status = Apply("capacity = = 3");
   ASSERT_FALSE(status);
