@@ -10,6 +10,7 @@
 #include "common/runtime/files.h"
 #include "common/runtime/install.h"
 #include "tests/support/proc.h"
+#include "worker/shell/compiler_pool.h"
 
 namespace warpsmith {
 namespace {
@@ -143,7 +144,7 @@ TEST_F(Supervisor, LiesOfATakenOverCompilerNeverBecomeAResult) {
   Start();
   EXPECT_EQ(Label("good"), "correct");
   for (const char* lie : {"lie: another request", "lie: another device", "lie: other kernels",
-                          "lie: correct", "lie: rubbish"}) {
+                          "lie: correct", "lie: no binary", "lie: rubbish"}) {
     EXPECT_EQ(Label(lie), "violation(disturbs)") << lie;
   }
   EXPECT_EQ(Label("good again"), "correct");
@@ -163,6 +164,31 @@ TEST_F(Supervisor, CompilesOnceWhatItHasSeen) {
   EXPECT_EQ(Judge("good").stages[0].ms, 0);
   EXPECT_NE(Judge("good", Depth::kConfirm).log.substr(0, 12), first.substr(0, 12))
       << "a confirmation compiles anew, in a fresh child";
+}
+
+TEST_F(Supervisor, ABinaryThatIsNoneIsNotKeptAndTheNextOneIs) {  // case C12
+  Start();
+  Judge("good");
+  EXPECT_EQ(Label("lie once: no binary"), "correct");
+  EXPECT_EQ(Judge("lie once: no binary").stages[0].ms, 0) << "a hit";
+}
+
+TEST_F(Supervisor, TextArchitectureAndVersionsTellCompilationsApart) {  // case C12
+  auto pool = std::move(
+      *CompilerPool::Start({.program = options_.programs.compiler, .limits = options_.limits}));
+  auto hit = [&](const std::string& text, const std::string& architecture,
+                 const std::string& versions) {
+    std::promise<CompileDone> done;
+    pool->Submit({.text = text, .architecture = architecture, .versions = versions},
+                 [&](CompileDone result) { done.set_value(std::move(result)); });
+    return done.get_future().get().ms == 0;
+  };
+  EXPECT_FALSE(hit("a", "x86_64", "12"));
+  EXPECT_TRUE(hit("a", "x86_64", "12"));
+  EXPECT_FALSE(hit("b", "x86_64", "12"));
+  EXPECT_FALSE(hit("a", "aarch64", "12"));
+  EXPECT_FALSE(hit("a", "x86_64", "13"));
+  EXPECT_FALSE(hit("a", "x86_641", "2")) << "parts do not run together";
 }
 
 TEST_F(Supervisor, ReplacesACompilerAfterItsUses) {

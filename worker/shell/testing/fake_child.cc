@@ -25,6 +25,15 @@ constexpr const char* kElf =
   for (;;) pause();
 }
 
+// True once, and then false, whatever child of this supervisor asks.
+bool FirstOfTwo() {
+  std::filesystem::path mark =
+      std::filesystem::temp_directory_path() / ("fake-" + std::to_string(getppid()));
+  if (std::filesystem::create_directory(mark)) return true;
+  std::filesystem::remove(mark);
+  return false;
+}
+
 CompileReply Compiled(const CompileRequest& request, int uses) {
   CompiledCandidate compiled{.device_kind = request.device_kind, .architecture = "x86_64"};
   compiled.plan.launches = {{.kernel = "k", .grid = {"1"}, .block = {"1"}}};
@@ -54,15 +63,9 @@ int BeCompiler(FrameSocket& parent) {
     }
     if (text == "lie: correct") reply.result = Outcome(Correct{.speedup = 100});
     if (text == "error") reply.result = Outcome(CompileError{std::string(1 << 20, 'e')});
-    if (text == "crash once") {
-      // The folder is the child's own: what is in it tells one child from the next.
-      std::filesystem::path mark =
-          std::filesystem::temp_directory_path() / ("fake-" + std::to_string(getppid()));
-      if (!std::filesystem::exists(mark)) {
-        std::filesystem::create_directory(mark);
-        abort();
-      }
-      std::filesystem::remove(mark);
+    if (text == "crash once" && FirstOfTwo()) abort();
+    if (text == "lie: no binary" || (text == "lie once: no binary" && FirstOfTwo())) {
+      std::get<CompiledCandidate>(reply.result).binary.clear();
     }
     std::string bytes = text == "lie: rubbish" ? std::string(100, 'x') : Encode(reply);
     if (!parent.Send(bytes, {}, 10s)) return 0;
