@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -26,7 +28,12 @@ namespace fs = std::filesystem;
 // Two workers in one folder would empty each other's scratch. The lock goes with the process.
 Result<UniqueFd> LockDirectory(const fs::path& directory) {
   UniqueFd lock(open((directory / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (!lock.valid() || flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+  if (!lock.valid()) {
+    return Fail(ErrorCode::kInvalidInput, (directory / "lock").string() + " cannot be written (" +
+                                              std::strerror(errno) +
+                                              "): choose another --directory");
+  }
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     return Fail(ErrorCode::kExhausted, "another worker uses the folder " + directory.string() +
                                            ": give each its own --directory");
   }
