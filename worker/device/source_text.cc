@@ -5,6 +5,35 @@
 #include <cctype>
 
 namespace warpsmith {
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsHexDigit(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
+
+// What g++ takes for spaces between a backslash and the end of its line.
+bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\f' || c == '\v' || c == '\r'; }
+
+// Reads one identifier or number whole from `text`, which begins with one of its characters: where
+// a number ends and a character literal begins is where readers differ. Nothing: a number with a
+// quote that separates no digits.
+std::optional<std::string_view> Word(std::string_view text) {
+  const bool number = IsDigit(text[0]) || (text[0] == '.' && text.size() > 1 && IsDigit(text[1]));
+  size_t end = 1;
+  for (; end < text.size(); ++end) {
+    const char c = text[end], before = text[end - 1];
+    if (IsIdentifierCharacter(c)) continue;
+    if (!number) break;
+    if (c == '.') continue;
+    const bool exponent = before == 'e' || before == 'E' || before == 'p' || before == 'P';
+    if (exponent && (c == '+' || c == '-')) continue;
+    if (c != '\'') break;
+    if (!IsHexDigit(before) || end + 1 >= text.size() || !IsHexDigit(text[end + 1]))
+      return std::nullopt;
+  }
+  return text.substr(0, end);
+}
+
+}  // namespace
 
 bool IsIdentifierCharacter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
@@ -27,6 +56,11 @@ std::variant<StrippedText, Rejected> StripText(std::string_view text) {
         i = next;
         continue;
       }
+      while (next < text.size() && IsBlank(text[next])) ++next;
+      // Some join the lines all the same.
+      if (next < text.size() && text[next] == '\n')
+        return Rejected{fmt::format(
+            "line {}: spaces between a backslash and the end of its line: take them away", line)};
     }
     // Compilers differ on whether it ends a line; a reader of this text must not.
     if (text[i] == '\r' && (i + 1 >= text.size() || text[i + 1] != '\n'))
@@ -58,23 +92,9 @@ std::variant<StrippedText, Rejected> StripText(std::string_view text) {
       continue;
     }
     if (c == '"' || c == '\'') {
-      const bool prefixed = i > 0 && IsIdentifierCharacter(spliced[i - 1]);
-      if (c == '"' && prefixed && spliced[i - 1] == 'R')
+      if (c == '"' && i > 0 && spliced[i - 1] == 'R')
         return Rejected{
             fmt::format("line {}: raw string literals are not allowed: write \"...\"", lines[i])};
-      if (c == '\'' && prefixed && std::isxdigit(static_cast<unsigned char>(spliced[i - 1])) &&
-          i + 1 < n && std::isxdigit(static_cast<unsigned char>(spliced[i + 1]))) {
-        // 1'000'000, unless it is a character after a prefix such as u8'a'; a number starts with a
-        // digit.
-        size_t start = i;
-        while (start > 0 &&
-               (IsIdentifierCharacter(spliced[start - 1]) || spliced[start - 1] == '\''))
-          --start;
-        if (std::isdigit(static_cast<unsigned char>(spliced[start]))) {
-          put(' ', i++);
-          continue;
-        }
-      }
       const size_t open = out.code.size();
       put(c, i++);
       std::string literal;
@@ -87,6 +107,21 @@ std::variant<StrippedText, Rejected> StripText(std::string_view text) {
       if (c == '"') out.literals.emplace(open, literal);
       continue;
     }
+    const bool point = c == '.' && i + 1 < n && IsDigit(spliced[i + 1]);
+    if (IsIdentifierCharacter(c) || point) {
+      const auto word = Word(std::string_view(spliced).substr(i));
+      if (!word)
+        return Rejected{
+            fmt::format("line {}: a quote in a number that separates no digits", lines[i])};
+      for (const char letter : *word) put(letter == '\'' ? ' ' : letter, i++);
+      continue;
+    }
+    // Compilers differ on what may belong to a name, and a backslash could begin such a character.
+    if (c == '$' || c == '\\' || static_cast<unsigned char>(c) >= 0x80)
+      return Rejected{fmt::format("line {}: {} outside of comments and literals", lines[i],
+                                  c == '$'    ? "a dollar sign"
+                                  : c == '\\' ? "a backslash"
+                                              : "a character beyond ASCII")};
     put(c, i++);
   }
   return out;

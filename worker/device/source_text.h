@@ -22,7 +22,9 @@ struct StrippedText {
   std::map<size_t, std::string> literals;  // the string literal whose quote stands at code[key]
 };
 
-// Rejected: trigraphs, lone carriage returns and raw strings, in which texts hide from a reader.
+// Rejected: whatever compilers read in more than one way, for a text could hide in the difference:
+// trigraphs, lone carriage returns, raw strings, spaces after a line's last backslash, stray quotes
+// in numbers, and outside of comments and literals all but plain ASCII.
 std::variant<StrippedText, Rejected> StripText(std::string_view text);
 
 struct Directive {
