@@ -50,8 +50,8 @@ bool IsAllowedHeader(const std::string& name) {
     if (name == allowed) return true;
     if (allowed.ends_with('/') && name.starts_with(allowed)) return true;
   }
-  const auto& shimmed = ShimmedHeaders();
-  return std::find(shimmed.begin(), shimmed.end(), name) != shimmed.end();
+  const auto& standard = StandardHeaders();
+  return std::find(standard.begin(), standard.end(), name) != standard.end();
 }
 
 std::variant<std::string, Rejected> IncludeName(const Directive& directive) {
@@ -71,35 +71,6 @@ std::variant<std::string, Rejected> IncludeName(const Directive& directive) {
 }
 
 }  // namespace
-
-const std::vector<std::string>& ShimmedHeaders() {
-  static const std::vector<std::string> headers = {"algorithm",
-                                                   "assert.h",
-                                                   "cassert",
-                                                   "cfloat",
-                                                   "climits",
-                                                   "cmath",
-                                                   "cstddef",
-                                                   "cstdint",
-                                                   "cstdio",
-                                                   "cstdlib",
-                                                   "cstring",
-                                                   "cuda.h",
-                                                   "device_launch_parameters.h",
-                                                   "float.h",
-                                                   "inttypes.h",
-                                                   "limits",
-                                                   "limits.h",
-                                                   "math.h",
-                                                   "stddef.h",
-                                                   "stdint.h",
-                                                   "stdio.h",
-                                                   "stdlib.h",
-                                                   "string.h",
-                                                   "type_traits",
-                                                   "utility"};
-  return headers;
-}
 
 std::variant<std::vector<std::string>, Rejected> CheckDeviceText(std::string_view text) {
   auto result = StripText(text);

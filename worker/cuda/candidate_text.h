@@ -17,8 +17,4 @@ namespace warpsmith {
 // (common/suite/plan_file.h).
 std::variant<std::vector<std::string>, Rejected> CheckDeviceText(std::string_view text);
 
-// Standard headers that candidates may include though NVRTC has none: the prelude holds what
-// kernels use of them.
-const std::vector<std::string>& ShimmedHeaders();
-
 }  // namespace warpsmith

@@ -12,6 +12,7 @@
 #include "worker/cuda/candidate_text.h"
 #include "worker/cuda/cubin.h"
 #include "worker/cuda/nvrtc.h"
+#include "worker/device/source_text.h"
 
 namespace warpsmith {
 
@@ -70,7 +71,7 @@ NvrtcProgram MakeProgram(const Nvrtc& nvrtc, const std::string& candidate,
   program.headers = {{"warpsmith/nvrtc_prelude.cuh", kNvrtcPrelude},
                      {"warpsmith/prelude.cuh", kCandidatePrelude},
                      {"warpsmith/parameter_table.cuh", kParameterTable}};
-  for (const std::string& name : ShimmedHeaders()) program.headers.push_back({name, "\n"});
+  for (const std::string& name : StandardHeaders()) program.headers.push_back({name, "\n"});
   program.text =
       "#include \"warpsmith/nvrtc_prelude.cuh\"\n#include \"warpsmith/prelude.cuh\"\n"
       "#include \"warpsmith/parameter_table.cuh\"\n#line 1 \"candidate.cu\"\n" +

@@ -174,4 +174,13 @@ std::optional<int> FindToken(const StrippedText& stripped, std::string_view toke
   return std::nullopt;
 }
 
+const std::vector<std::string>& StandardHeaders() {
+  static const std::vector<std::string> headers = {
+#define WARPSMITH_HEADER(name) name,
+#include "worker/device/standard_headers.inc"
+#undef WARPSMITH_HEADER
+  };
+  return headers;
+}
+
 }  // namespace warpsmith

@@ -39,4 +39,7 @@ std::optional<int> FindToken(const StrippedText& stripped, std::string_view toke
 
 bool IsIdentifierCharacter(char c);
 
+// standard_headers.inc. Each device adds what else may be included there.
+const std::vector<std::string>& StandardHeaders();
+
 }  // namespace warpsmith

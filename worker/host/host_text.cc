@@ -243,41 +243,15 @@ class FunctionFinder {
 }  // namespace
 
 const std::vector<std::string>& HostHeaders() {
-  static const std::vector<std::string> headers = {"cuda_runtime.h",
-                                                   "cuda_runtime_api.h",
-                                                   "cuda_fp16.h",
-                                                   "cuda_bf16.h",
-                                                   "cooperative_groups.h",
-                                                   "cooperative_groups/reduce.h",
-                                                   "math_constants.h",
-                                                   "vector_types.h",
-                                                   "vector_functions.h",
-                                                   "device_launch_parameters.h",
-                                                   "device_functions.h",
-                                                   "cuda.h",
-                                                   "algorithm",
-                                                   "assert.h",
-                                                   "cassert",
-                                                   "cfloat",
-                                                   "climits",
-                                                   "cmath",
-                                                   "cstddef",
-                                                   "cstdint",
-                                                   "cstdio",
-                                                   "cstdlib",
-                                                   "cstring",
-                                                   "float.h",
-                                                   "inttypes.h",
-                                                   "limits",
-                                                   "limits.h",
-                                                   "math.h",
-                                                   "stddef.h",
-                                                   "stdint.h",
-                                                   "stdio.h",
-                                                   "stdlib.h",
-                                                   "string.h",
-                                                   "type_traits",
-                                                   "utility"};
+  static const std::vector<std::string> headers = [] {
+    std::vector<std::string> names = {
+#define WARPSMITH_HEADER(name) name,
+#include "worker/host/toolkit_headers.inc"
+#undef WARPSMITH_HEADER
+    };
+    names.insert(names.end(), StandardHeaders().begin(), StandardHeaders().end());
+    return names;
+  }();
   return headers;
 }
 
