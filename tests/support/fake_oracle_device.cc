@@ -7,15 +7,12 @@
 #include <cstring>
 
 #include "common/suite/scalar_bits.h"
-#include "worker/device/content_value.h"
+#include "worker/device/buffer_content.h"
 
 namespace warpsmith {
 namespace {
 
 constexpr uint64_t kGuard = 64;
-
-// One word everywhere: NaN in every floating type, absurd as a whole number.
-uint16_t PoisonWord(uint32_t pattern) { return static_cast<uint16_t>(0x7FC0 | (pattern & 0x3F)); }
 
 void Store(char* at, Dtype dtype, double value) {
   const auto put = [&](auto typed) { std::memcpy(at, &typed, sizeof typed); };
@@ -79,17 +76,7 @@ void FakeOracleDevice::Release(const OracleBuffer& buffer) {
 }
 
 Status FakeOracleDevice::Fill(const OracleBuffer& buffer, const Content& content) {
-  const ContentNumbers numbers{.seed = content.seed,
-                               .case_number = content.case_number,
-                               .tensor_number = content.tensor_number,
-                               .kind = static_cast<int>(content.init.kind),
-                               .unused = 0,
-                               .last_dim = content.last_dim,
-                               .bound = content.bound,
-                               .scale = content.init.scale,
-                               .low = content.init.low,
-                               .high = content.init.high,
-                               .value = content.init.value};
+  const ContentNumbers numbers = NumbersOf(content);
   const size_t size = SizeOf(content.dtype);
   for (int64_t i = 0; i < content.elements; ++i)
     Store(static_cast<char*>(buffer.data) + static_cast<size_t>(i) * size, content.dtype,
@@ -98,10 +85,10 @@ Status FakeOracleDevice::Fill(const OracleBuffer& buffer, const Content& content
 }
 
 Status FakeOracleDevice::Poison(const OracleBuffer& buffer, uint32_t pattern) {
-  const uint16_t word = PoisonWord(pattern);
+  const uint32_t word = PoisonWord(pattern);
   auto* bytes = static_cast<char*>(buffer.mapping);
   for (uint64_t i = 0; i < buffer.handle.mapping_bytes; ++i)
-    bytes[i] = static_cast<char>(word >> (8 * (i % 2)));
+    bytes[i] = static_cast<char>(word >> (8 * (i % 4)));
   return {};
 }
 
@@ -112,11 +99,11 @@ Status FakeOracleDevice::Zero(const OracleBuffer& buffer) {
 
 Result<std::optional<uint64_t>> FakeOracleDevice::FindDamage(const OracleBuffer& buffer,
                                                              uint32_t pattern) {
-  const uint16_t word = PoisonWord(pattern);
+  const uint32_t word = PoisonWord(pattern);
   const auto* bytes = static_cast<const char*>(buffer.mapping);
   const uint64_t begin = buffer.handle.offset, end = begin + buffer.handle.size;
   for (uint64_t i = 0; i < buffer.handle.mapping_bytes; ++i)
-    if ((i < begin || i >= end) && bytes[i] != static_cast<char>(word >> (8 * (i % 2)))) return i;
+    if ((i < begin || i >= end) && bytes[i] != static_cast<char>(word >> (8 * (i % 4)))) return i;
   return std::nullopt;
 }
 

@@ -7,7 +7,7 @@
 
 #include "common/base/check.h"
 #include "worker/cuda/nvrtc.h"
-#include "worker/device/content_value.h"
+#include "worker/device/buffer_content.h"
 
 namespace warpsmith {
 
@@ -32,30 +32,7 @@ Status ToStatus(CudaStatus status) {
   return {};
 }
 
-ContentNumbers Numbers(const Content& content) {
-  ContentNumbers numbers{};
-  numbers.seed = content.seed;
-  numbers.case_number = content.case_number;
-  numbers.tensor_number = content.tensor_number;
-  numbers.kind = static_cast<int>(content.init.kind);
-  numbers.last_dim = content.last_dim;
-  numbers.bound = content.bound;
-  numbers.scale = content.init.scale;
-  numbers.low = content.init.low;
-  numbers.high = content.init.high;
-  numbers.value = content.init.value;
-  return numbers;
-}
-
 }  // namespace
-
-uint32_t PoisonWord(uint32_t pattern) {
-  // 0x7FF1..0x7FFF or 0xFFF1..0xFFFF a half: 30 choices, 900 words.
-  const auto half = [](uint32_t choice) {
-    return (choice % 2 == 0 ? 0x7FF0u : 0xFFF0u) | (1 + choice / 2 % 15);
-  };
-  return half(pattern % 30) << 16 | half(pattern / 30 % 30);
-}
 
 Result<std::unique_ptr<CudaOracleDevice>> CudaOracleDevice::Create(int index) {
   ASSIGN_OR_RETURN(auto context, CudaContext::Create(index));
@@ -173,7 +150,7 @@ Status CudaOracleDevice::Fill(const OracleBuffer& buffer, const Content& content
   if (content.elements == 0) return {};
   void* data = buffer.data;
   auto count = static_cast<unsigned long long>(content.elements);
-  ContentNumbers numbers = Numbers(content);
+  ContentNumbers numbers = NumbersOf(content);
   void* arguments[] = {&data, &count, &numbers};
   return ToStatus(Launch(fill_.at(content.dtype), count, arguments));
 }

@@ -56,8 +56,4 @@ class CudaOracleDevice : public OracleDevice {
   std::map<int, GuardedMapping> mappings_;
 };
 
-// The 32-bit word that Poison writes everywhere: each half is a NaN as float16 and bfloat16, the
-// word as float32, two of them as float64.
-uint32_t PoisonWord(uint32_t pattern);
-
 }  // namespace warpsmith

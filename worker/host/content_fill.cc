@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "worker/device/content_value.h"
+#include "worker/device/buffer_content.h"
 
 namespace warpsmith {
 namespace {
@@ -138,17 +138,7 @@ uint16_t ToBFloat16(float value) {
 
 template <typename T, typename Convert>
 void Draw(void* data, const Content& content, Convert convert) {
-  const ContentNumbers numbers{content.seed,
-                               content.case_number,
-                               content.tensor_number,
-                               static_cast<int>(content.init.kind),
-                               0,
-                               content.last_dim,
-                               content.bound,
-                               content.init.scale,
-                               content.init.low,
-                               content.init.high,
-                               content.init.value};
+  const ContentNumbers numbers = NumbersOf(content);
   const auto draw = WidestDraw();
   auto* out = static_cast<T*>(data);
   double values[kBatch];

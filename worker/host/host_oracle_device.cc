@@ -14,6 +14,7 @@
 
 #include "common/base/check.h"
 #include "common/base/unique_fd.h"
+#include "worker/device/buffer_content.h"
 #include "worker/host/content_fill.h"
 #include "worker/host/cpu_facts.h"
 
@@ -31,15 +32,6 @@ int64_t AvailableBytes() {
   for (std::string line; std::getline(file, line);)
     if (line.starts_with("MemAvailable:")) return std::stoll(line.substr(13)) * 1024;
   return INT64_MAX;
-}
-
-// Two half words, each a NaN of float16 and of bfloat16, so that together they are one of float32
-// and float64 too: 30 choices for each.
-uint32_t PoisonWordOf(uint32_t pattern) {
-  const auto half = [](uint32_t choice) {
-    return (choice % 2 == 0 ? 0x7FF0u : 0xFFF0u) | (1 + choice / 2 % 15);
-  };
-  return half(pattern % 30) << 16 | half(pattern / 30 % 30);
 }
 
 // The first byte of [begin, end) of the mapping that is not the pattern's.
@@ -124,7 +116,7 @@ Status HostOracleDevice::Fill(const OracleBuffer& buffer, const Content& content
 Status HostOracleDevice::Poison(const OracleBuffer& buffer, uint32_t pattern) {
   auto* words = static_cast<uint32_t*>(buffer.mapping);
   if (words != nullptr)
-    std::fill_n(words, buffer.handle.mapping_bytes / sizeof(*words), PoisonWordOf(pattern));
+    std::fill_n(words, buffer.handle.mapping_bytes / sizeof(*words), PoisonWord(pattern));
   return {};
 }
 
@@ -137,7 +129,7 @@ Result<std::optional<uint64_t>> HostOracleDevice::FindDamage(const OracleBuffer&
                                                              uint32_t pattern) {
   if (buffer.mapping == nullptr) return std::nullopt;
   const auto* mapping = static_cast<const uint8_t*>(buffer.mapping);
-  const uint32_t word = PoisonWordOf(pattern);
+  const uint32_t word = PoisonWord(pattern);
   const BufferHandle& handle = buffer.handle;
   if (const auto before = FirstOther(mapping, 0, handle.offset, word)) return before;
   return FirstOther(mapping, handle.offset + handle.size, handle.mapping_bytes, word);
