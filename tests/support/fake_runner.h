@@ -42,6 +42,8 @@ class FakeRunner {
 
   // From its next question on.
   void Become(FakeBehaviour behaviour);
+  // Closes its socket, whatever it does.
+  void Die() { socket_.Shutdown(); }
 
  private:
   struct Set {

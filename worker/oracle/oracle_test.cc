@@ -136,6 +136,8 @@ class OracleUnderTest {
   const std::vector<std::string>& discarded() const { return discarded_; }
   // A supervisor that does not keep to its limits.
   void NeverKills() { kills_ = false; }
+  // Nobody tells the oracle.
+  void RunnerDiesIdle() { runner_->Die(); }
 
  private:
   void Say(const ToOracle& message, std::span<const int> fds = {}) {
@@ -414,6 +416,14 @@ TEST(Oracle, ARunnerThatEndsBeforeItsLimitIsAFault) {
             "device_fault(the runner died)");
   EXPECT_EQ(oracle.discarded().size(), 1u);
   EXPECT_EQ(oracle.Label(Honest(Softmax)), "correct") << "the next one is unharmed";
+}
+
+TEST(Oracle, ARunnerThatDiedIdleIsReplacedBeforeTheNextCandidateMeetsIt) {
+  OracleUnderTest oracle;
+  EXPECT_EQ(oracle.Label(Honest(Softmax)), "correct");
+  oracle.RunnerDiesIdle();
+  EXPECT_EQ(oracle.Label(Honest(Softmax)), "correct") << oracle.Story();
+  EXPECT_EQ(oracle.discarded().size(), 1u);
 }
 
 TEST(Oracle, AHangIsATimeoutAndTheNextCandidateIsUnharmed) {

@@ -122,6 +122,15 @@ std::variant<Done, Outcome> RunnerLink::Checked(Stage stage, const ToRunner& mes
 std::variant<Done, Outcome> RunnerLink::Call(Stage stage, const ToRunner& message,
                                              std::span<const int> fds, Duration limit) {
   if (auto trouble = Attach()) return std::move(*trouble);
+  bool dead = false;
+  auto answer = Ask(stage, message, fds, limit, dead);
+  if (!dead) return answer;
+  if (auto trouble = Attach()) return std::move(*trouble);
+  return Ask(stage, message, fds, limit, dead);
+}
+
+std::variant<Done, Outcome> RunnerLink::Ask(Stage stage, const ToRunner& message,
+                                            std::span<const int> fds, Duration limit, bool& dead) {
   const auto lost_supervisor = [](const Error& error) {
     return Outcome(Infrastructure{InfrastructureKind::kWorkerLost, error.message});
   };
@@ -135,6 +144,13 @@ std::variant<Done, Outcome> RunnerLink::Call(Stage stage, const ToRunner& messag
   last_wait_ = std::chrono::steady_clock::now() - began;
   // Never too late: the limit must not run on into the oracle's own work.
   if (auto told = notify_(StageEnded{evaluation_}); !told) return lost_supervisor(told.error());
+  // A module that never reached its runner did not end it.
+  dead = !sent && sent.error().code == ErrorCode::kUnavailable &&
+         std::holds_alternative<LoadModule>(message);
+  if (dead) {
+    Discard("dead before a module was loaded: " + sent.error().message);
+    return Infrastructure{InfrastructureKind::kWorkerLost, "one runner after the other died idle"};
+  }
   if (!frame) return Lost(stage, frame.error(), last_wait_, limit);
   if (!frame->fds.empty()) return Nonsense("it sends descriptors");
   auto answer = Decode<FromRunner>(frame->bytes);

@@ -39,7 +39,7 @@ class RunnerLink {
   // what the runner said (LaunchError, DeviceFault, ResourceError, Rejected, Timeout,
   // Infrastructure), Timeout(stage), or DeviceFault for a runner that died or talks nonsense. A
   // `timed` run must report one positive finite time a set, together no longer than the wait: else
-  // Violation(time_forged).
+  // Violation(time_forged). A runner that was dead before it got the module is replaced first.
   std::variant<Done, Outcome> Call(Stage stage, const ToRunner& message, std::span<const int> fds,
                                    Duration limit);
 
@@ -53,6 +53,9 @@ class RunnerLink {
 
  private:
   std::optional<Outcome> Attach();
+  // `dead`: there was no runner any more to load the module, and it is given up.
+  std::variant<Done, Outcome> Ask(Stage stage, const ToRunner& message, std::span<const int> fds,
+                                  Duration limit, bool& dead);
   Outcome Lost(Stage stage, const Error& error, Duration waited, Duration limit);
   Outcome Nonsense(const std::string& what);
   std::variant<Done, Outcome> Checked(Stage stage, const ToRunner& message, FromRunner answer);
