@@ -5,6 +5,7 @@
 
 #include "common/net/frame_socket.h"
 #include "common/suite/resolve.h"
+#include "worker/core/evaluation.h"
 
 namespace warpsmith {
 namespace {
@@ -15,6 +16,30 @@ constexpr Duration kBindLimit = std::chrono::seconds(10);
 Ending EndingOf(std::variant<Done, Outcome> answer) {
   if (auto* outcome = std::get_if<Outcome>(&answer)) return std::move(*outcome);
   return std::nullopt;
+}
+
+// Whose fault it is that the device's memory does not hold the plan's buffers; nothing: it does.
+Ending MemoryTooSmall(const ResolvedPlan& plan, const DeviceFacts& device) {
+  if (device.memory_bytes <= 0) return std::nullopt;
+  uint64_t own_bytes = 0, temp_bytes = 0, elements = 0;
+  for (const BufferSpec& buffer : plan.buffers) {
+    const bool temp = buffer.role == BufferRole::kTemp;
+    (temp ? temp_bytes : own_bytes) += buffer.bytes();
+    if (!temp) elements += static_cast<uint64_t>(buffer.elements());
+  }
+  const uint64_t usable = static_cast<uint64_t>(device.memory_bytes) / 10 * 9;
+  const auto needed = [&](uint64_t set_bytes) {
+    return NeededBytes(set_bytes, BufferSets(set_bytes, device), elements);
+  };
+  if (needed(own_bytes + temp_bytes) <= usable) return std::nullopt;
+  const std::string has = std::to_string(usable >> 20) + " MiB of the device's memory serve";
+  if (needed(own_bytes) <= usable)
+    return ResourceError{"temps of " + std::to_string(temp_bytes >> 20) +
+                         " MiB: with them the case needs " +
+                         std::to_string(needed(own_bytes + temp_bytes) >> 20) + " MiB, " + has};
+  return Infrastructure{
+      InfrastructureKind::kOutOfMemory,
+      "the case needs about " + std::to_string(needed(own_bytes) >> 20) + " MiB, " + has};
 }
 
 }  // namespace
@@ -46,6 +71,8 @@ std::variant<ResolvedPlan, Outcome> PlanFor(Bench& bench, size_t case_index) {
   if (plan != nullptr && plan->buffers.size() > kMaxFrameDescriptors)
     return Outcome(Rejected{"inputs, outputs and temps are more than " +
                             std::to_string(kMaxFrameDescriptors) + " buffers"});
+  if (plan != nullptr)
+    if (auto ending = MemoryTooSmall(*plan, bench.device.facts())) return std::move(*ending);
   return resolved;
 }
 

@@ -59,8 +59,9 @@ class PartClock {
   TimePoint began_;
 };
 
-// The plan for one case, or how the evaluation ends: Rejected, ResourceError, and Infrastructure
-// where `sets` sets of its buffers do not fit the device.
+// The plan for one case, or how the evaluation ends: Rejected, ResourceError (also where the plan's
+// temps are what the device's memory lacks room for), and Infrastructure where it lacks room for
+// the task's own buffers.
 std::variant<ResolvedPlan, Outcome> PlanFor(Bench& bench, size_t case_index);
 
 // Loads the binary anew, with all its globals as they were.

@@ -479,6 +479,24 @@ TEST(Oracle, MemoryThatTheDeviceLacksIsNotTheCandidatesFault) {
   EXPECT_EQ(oracle.Label(Honest(Softmax)), "infrastructure(out_of_memory)");
 }
 
+TEST(Oracle, TempsThatTheDeviceHasNoRoomForAreTheCandidatesFault) {
+  OracleUnderTest oracle;
+  oracle.device().facts_.memory_bytes = 64 << 20;
+  CompiledCandidate candidate = OneLaunch();
+  candidate.plan.temps = {{.name = "t", .dtype = Dtype::kFloat32, .shape = {"12 * 1048576"}}};
+  FakeBehaviour untouched;
+  untouched.kernel = [](const FakeRun&) { ADD_FAILURE() << "it ran"; };
+  EXPECT_EQ(oracle.Label(SoftmaxTask(), untouched, Depth::kScreen, candidate), "resource_error");
+  EXPECT_THAT(oracle.Story(), HasSubstr("temps of 48 MiB"));
+}
+
+TEST(Oracle, ATaskThatIsTooLargeForTheDeviceIsNotTheCandidatesFault) {
+  OracleUnderTest oracle;
+  oracle.device().facts_.memory_bytes = 16 << 10;
+  EXPECT_EQ(oracle.Label(Honest(Softmax)), "infrastructure(out_of_memory)");
+  EXPECT_THAT(oracle.Story(), HasSubstr("the case needs"));
+}
+
 TEST(Oracle, ABinaryForAnotherDeviceIsNotRun) {
   OracleUnderTest oracle;
   CompiledCandidate candidate = OneLaunch();

@@ -116,18 +116,9 @@ Ending CaseTimer::Prepare() {
   if (!bounds) return InfrastructureFrom(bounds.error());
   judge_ = std::make_unique<CaseJudge>(task_, case_, **bounds);
 
-  uint64_t set_bytes = 0, elements = 0;
-  for (const BufferSpec& buffer : plan_.buffers) {
-    set_bytes += buffer.bytes();
-    elements += static_cast<uint64_t>(buffer.elements());
-  }
+  uint64_t set_bytes = 0;
+  for (const BufferSpec& buffer : plan_.buffers) set_bytes += buffer.bytes();
   const size_t count = BufferSets(set_bytes, bench_.device.facts());
-  const uint64_t needed = NeededBytes(set_bytes, count, elements);
-  const int64_t memory = bench_.device.facts().memory_bytes;
-  if (memory > 0 && needed > static_cast<uint64_t>(memory) / 10 * 9)
-    return Infrastructure{InfrastructureKind::kOutOfMemory,
-                          "the case needs about " + std::to_string(needed >> 20) +
-                              " MiB, the device has " + std::to_string(memory >> 20)};
   if (auto ending = Load(bench_, plan_)) return ending;
   for (size_t i = 0; i < count; ++i) {
     sets_.push_back(std::make_unique<BufferSet>(bench_.device, task_, case_,
