@@ -408,6 +408,19 @@ TEST(Oracle, AConfirmationRefutesTimesThatTheWallClockDoesNotShow) {
             "violation(time_forged)");
 }
 
+TEST(Oracle, RunsThatOnlyTheWallClockSeesMustDoTheWorkToo) {
+  OracleUnderTest oracle;
+  oracle.device().time_us = 100;
+  EXPECT_EQ(oracle.Label(Claiming(10,
+                                  [](const FakeRun& run) {
+                                    const bool verified = run.number < 2;
+                                    if (run.timed || verified) Softmax(run);
+                                    if (run.timed) std::this_thread::sleep_for(milliseconds(1));
+                                  }),
+                         Depth::kConfirm),
+            "wrong_output");
+}
+
 // ---- runners that die
 
 TEST(Oracle, ARunnerThatEndsBeforeItsLimitIsAFault) {
