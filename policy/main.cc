@@ -1,7 +1,7 @@
 // warpsmith-policy --fd F: writes candidates for the supervisor that started it.
-#include <cstdlib>
-#include <string_view>
+#include <utility>
 
+#include "common/runtime/child_flags.h"
 #include "common/runtime/log.h"
 #include "policy/grammar/families.h"
 #include "policy/grammar/random_policy.h"
@@ -17,19 +17,22 @@ std::unique_ptr<Policy> Make(const std::string& kind) {
   return nullptr;
 }
 
+Result<UniqueFd> ParentOf(int argc, char** argv) {
+  ASSIGN_OR_RETURN(const ChildFlags flags, ChildFlags::Read(argc, argv, {"--fd"}));
+  return flags.Descriptor("--fd");
+}
+
 }  // namespace
 }  // namespace warpsmith
 
 int main(int argc, char** argv) {
   warpsmith::InitLog("policy");
-  int fd = -1;
-  for (int i = 1; i + 1 < argc; ++i)
-    if (std::string_view(argv[i]) == "--fd") fd = std::atoi(argv[i + 1]);
-  if (fd < 0) {
-    warpsmith::LogError("usage", {{"is", "warpsmith-policy --fd F"}});
-    return 2;
+  auto fd = warpsmith::ParentOf(argc, argv);
+  if (!fd) {
+    warpsmith::LogError("usage", {{"is", "warpsmith-policy --fd F"}, {"why", fd.error().message}});
+    return warpsmith::ExitStatus(fd.error().code);
   }
-  warpsmith::FrameSocket parent((warpsmith::UniqueFd(fd)));
+  warpsmith::FrameSocket parent(std::move(*fd));
   const warpsmith::Status served = warpsmith::PolicyServer(warpsmith::Make).Serve(parent);
   if (served) return 0;
   warpsmith::LogError("stopped", {{"why", served.error().message}});

@@ -6,7 +6,9 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "common/runtime/child_flags.h"
 #include "common/runtime/install.h"
 #include "common/runtime/log.h"
 #include "worker/compiler/group_guard.h"
@@ -33,7 +35,12 @@ void EraseEnvironment(const std::string& temp) {
   setenv("LC_ALL", "C.UTF-8", 1);
 }
 
-int Run(int fd, const std::string& temp, bool announce) {
+// The exit status; kInvalidInput: the command line.
+Result<int> Run(int argc, char** argv) {
+  ASSIGN_OR_RETURN(const ChildFlags flags,
+                   ChildFlags::Read(argc, argv, {"--fd", "--temp"}, {"--announce"}));
+  ASSIGN_OR_RETURN(const std::string temp, flags.Text("--temp"));
+  ASSIGN_OR_RETURN(UniqueFd fd, flags.Descriptor("--fd"));
   SandboxOptions options{.readable = SystemFolders(), .writable = {temp}};
   options.readable.insert(options.readable.end(),
                           {ProgramDirectory(), ShareDirectory(), CudaRoot()});
@@ -56,11 +63,11 @@ int Run(int fd, const std::string& temp, bool announce) {
     LogError("no_sandbox", {{"why", sandbox.error().message}});
     return 70;
   }
-  if (announce) {
+  if (flags.Has("--announce")) {
     Log(sandbox->missing.empty() ? LogLevel::kInfo : LogLevel::kWarn, "sandbox",
         {{"is", sandbox->Describe()}});
   }
-  FrameSocket parent((UniqueFd(fd)));
+  FrameSocket parent(std::move(fd));
   Status served = ServeCompiles(parent, compilers, temp);
   if (!served) LogError("stopped", {{"why", served.error().message}});
   return served ? 0 : ExitStatus(served.error().code);
@@ -71,18 +78,9 @@ int Run(int fd, const std::string& temp, bool announce) {
 
 int main(int argc, char** argv) {
   warpsmith::InitLog("compiler");
-  int fd = -1;
-  std::string temp;
-  bool announce = false;
-  for (int i = 1; i < argc; ++i) {
-    std::string_view flag = argv[i];
-    if (flag == "--announce") announce = true;
-    if (flag == "--fd" && i + 1 < argc) fd = std::atoi(argv[++i]);
-    if (flag == "--temp" && i + 1 < argc) temp = argv[++i];
-  }
-  if (fd < 0 || temp.empty()) {
-    warpsmith::LogError("usage", {{"is", "warpsmith-compiler --fd F --temp DIR [--announce]"}});
-    return 2;
-  }
-  return warpsmith::Run(fd, temp, announce);
+  const auto status = warpsmith::Run(argc, argv);
+  if (status) return *status;
+  warpsmith::LogError("usage", {{"is", "warpsmith-compiler --fd F --temp DIR [--announce]"},
+                                {"why", status.error().message}});
+  return warpsmith::ExitStatus(status.error().code);
 }

@@ -4,13 +4,13 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
-#include <cstdlib>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "common/runtime/child_flags.h"
 #include "common/runtime/log.h"
 #include "common/wire/codec.h"
 #include "worker/cuda/cuda_oracle_device.h"
@@ -45,9 +45,15 @@ void RaiseLimits() {
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 
-int Run(DeviceKind kind, int index, int fd) {
+// The exit status; kInvalidInput: the command line.
+Result<int> Run(int argc, char** argv) {
+  ASSIGN_OR_RETURN(const ChildFlags flags,
+                   ChildFlags::Read(argc, argv, {"--device", "--index", "--fd"}));
+  ASSIGN_OR_RETURN(const DeviceKind kind, flags.Device("--device"));
+  ASSIGN_OR_RETURN(const int index, flags.Whole("--index"));
+  ASSIGN_OR_RETURN(UniqueFd fd, flags.Descriptor("--fd"));
   RaiseLimits();
-  FrameSocket supervisor((UniqueFd(fd)));
+  FrameSocket supervisor(std::move(fd));
   auto device = Open(kind, index);
   if (!device) {
     const OracleFailed failed{InfrastructureKind::kDriver, device.error().message};
@@ -74,19 +80,14 @@ int Lint(const std::vector<std::string>& suites) {
 
 int main(int argc, char** argv) {
   warpsmith::InitLog("oracle");
-  if (argc > 2 && std::string_view(argv[1]) == "--lint")
-    return warpsmith::Lint({argv + 2, argv + argc});
-  std::optional<warpsmith::DeviceKind> kind;
-  int index = 0, fd = -1;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string_view flag = argv[i];
-    if (flag == "--device") kind = warpsmith::ParseDeviceKind(argv[i + 1]);
-    if (flag == "--index") index = std::atoi(argv[i + 1]);
-    if (flag == "--fd") fd = std::atoi(argv[i + 1]);
+  if (argc > 1 && std::string_view(argv[1]) == "--lint") {
+    if (argc > 2) return warpsmith::Lint({argv + 2, argv + argc});
+    warpsmith::LogError("usage", {{"is", "warpsmith-oracle --lint SUITE..."}});
+    return warpsmith::ExitStatus(warpsmith::ErrorCode::kInvalidInput);
   }
-  if (!kind || fd < 0) {
-    warpsmith::LogError("usage", {{"is", "warpsmith-oracle --device host|cuda --index N --fd F"}});
-    return 2;
-  }
-  return warpsmith::Run(*kind, index, fd);
+  const auto status = warpsmith::Run(argc, argv);
+  if (status) return *status;
+  warpsmith::LogError("usage", {{"is", "warpsmith-oracle --device host|cuda --index N --fd F"},
+                                {"why", status.error().message}});
+  return warpsmith::ExitStatus(status.error().code);
 }

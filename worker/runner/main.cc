@@ -1,10 +1,9 @@
 // warpsmith-runner --device host|cuda --index N --fd F: runs candidates for the oracle at the other
 // end of descriptor F. Started by the worker, two a device.
-#include <cstdlib>
 #include <memory>
-#include <optional>
-#include <string_view>
+#include <utility>
 
+#include "common/runtime/child_flags.h"
 #include "common/runtime/log.h"
 #include "worker/cuda/cuda_runner_device.h"
 #include "worker/host/host_runner_device.h"
@@ -19,8 +18,14 @@ Result<std::unique_ptr<RunnerDevice>> Open(DeviceKind kind, int index) {
   return Fail(ErrorCode::kInvalidInput, "the simulated device needs no runner");
 }
 
-int Run(DeviceKind kind, int index, int fd) {
-  FrameSocket oracle((UniqueFd(fd)));
+// The exit status; kInvalidInput: the command line.
+Result<int> Run(int argc, char** argv) {
+  ASSIGN_OR_RETURN(const ChildFlags flags,
+                   ChildFlags::Read(argc, argv, {"--device", "--index", "--fd"}));
+  ASSIGN_OR_RETURN(const DeviceKind kind, flags.Device("--device"));
+  ASSIGN_OR_RETURN(const int index, flags.Whole("--index"));
+  ASSIGN_OR_RETURN(UniqueFd fd, flags.Descriptor("--fd"));
+  FrameSocket oracle(std::move(fd));
   auto device = Open(kind, index);
   if (!device) LogError("no_device", {{"why", device.error().message}});
   const Status served =
@@ -35,17 +40,9 @@ int Run(DeviceKind kind, int index, int fd) {
 
 int main(int argc, char** argv) {
   warpsmith::InitLog("runner");
-  std::optional<warpsmith::DeviceKind> kind;
-  int index = 0, fd = -1;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string_view flag = argv[i];
-    if (flag == "--device") kind = warpsmith::ParseDeviceKind(argv[i + 1]);
-    if (flag == "--index") index = std::atoi(argv[i + 1]);
-    if (flag == "--fd") fd = std::atoi(argv[i + 1]);
-  }
-  if (!kind || fd < 0) {
-    warpsmith::LogError("usage", {{"is", "warpsmith-runner --device host|cuda --index N --fd F"}});
-    return 2;
-  }
-  return warpsmith::Run(*kind, index, fd);
+  const auto status = warpsmith::Run(argc, argv);
+  if (status) return *status;
+  warpsmith::LogError("usage", {{"is", "warpsmith-runner --device host|cuda --index N --fd F"},
+                                {"why", status.error().message}});
+  return warpsmith::ExitStatus(status.error().code);
 }
