@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "common/suite/expression.h"
 #include "common/suite/yaml_fields.h"
@@ -216,6 +217,20 @@ Result<Plan> ParsePlan(std::string_view candidate_text) {
   if (const auto* zero = fields.Find("zero")) ReadZero(*zero, &plan, &problems);
   if (!problems.empty()) return Fail(ErrorCode::kInvalidInput, Describe(problems, found.line));
   return plan;
+}
+
+Result<AdmittedCandidate> AdmitWithPlan(std::string_view text) {
+  ASSIGN_OR_RETURN(std::string admitted, AdmitCandidate(text));
+  ASSIGN_OR_RETURN(Plan plan, ParsePlan(admitted));
+  return AdmittedCandidate{std::move(admitted), std::move(plan)};
+}
+
+std::vector<std::string> KernelNames(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const LaunchSpec& launch : plan.launches)
+    if (std::find(names.begin(), names.end(), launch.kernel) == names.end())
+      names.push_back(launch.kernel);
+  return names;
 }
 
 }  // namespace warpsmith

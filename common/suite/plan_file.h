@@ -22,6 +22,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/result.h"
 #include "common/model/plan.h"
@@ -38,6 +39,16 @@ Result<std::string> AdmitCandidate(std::string_view text);
 // kInvalidInput with every problem, one a line: "line 5: launch 2 (scale): grid: ...". The message
 // is the `why` of a Rejected outcome.
 Result<Plan> ParsePlan(std::string_view candidate_text);
+
+// What every device's compiler begins with: the text admitted, its plan parsed.
+struct AdmittedCandidate {
+  std::string text;
+  Plan plan;
+};
+Result<AdmittedCandidate> AdmitWithPlan(std::string_view text);
+
+// The kernels that its launches name, each once, in the order of their first launches.
+std::vector<std::string> KernelNames(const Plan& plan);
 
 // Whether a Plan that came out of an untrusted process is one that ParsePlan could have returned:
 // counts, names, grammar of expressions. kInvalidInput names the first thing that is not.

@@ -55,14 +55,6 @@ std::optional<std::string> FeatureVariant(const Nvrtc& nvrtc, std::string_view a
   return fmt::format("sm_{}{}", number, number >= 90 ? "a" : "");
 }
 
-std::vector<std::string> KernelNames(const Plan& plan) {
-  std::vector<std::string> names;
-  for (const LaunchSpec& launch : plan.launches)
-    if (std::find(names.begin(), names.end(), launch.kernel) == names.end())
-      names.push_back(launch.kernel);
-  return names;
-}
-
 NvrtcProgram MakeProgram(const Nvrtc& nvrtc, const std::string& candidate,
                          const std::vector<std::string>& includes, const std::string& architecture,
                          const std::vector<std::string>& kernels) {
@@ -168,13 +160,12 @@ std::optional<std::vector<ParameterType>> ReadParameters(const Cubin& cubin, siz
 }
 
 CompileResult CompileCandidate(const CompileRequest& request) {
-  const auto text = AdmitCandidate(request.text);
-  if (!text) return Outcome(Rejected{text.error().message});
-  auto checked = CheckDeviceText(*text);
+  auto admitted = AdmitWithPlan(request.text);
+  if (!admitted) return Outcome(Rejected{admitted.error().message});
+  auto& [text, plan] = *admitted;
+  auto checked = CheckDeviceText(text);
   if (auto* rejected = std::get_if<Rejected>(&checked)) return Outcome(std::move(*rejected));
   const auto& includes = std::get<std::vector<std::string>>(checked);
-  auto plan = ParsePlan(*text);
-  if (!plan) return Outcome(Rejected{plan.error().message});
 
   const auto loaded = LoadNvrtc();
   if (!loaded) return Outcome(Infrastructure{InfrastructureKind::kDriver, loaded.error().message});
@@ -190,8 +181,8 @@ CompileResult CompileCandidate(const CompileRequest& request) {
                                    nvrtc.version, request.architecture, supported)});
   }
 
-  const std::vector<std::string> names = KernelNames(*plan);
-  NvrtcResult result = Compile(nvrtc, MakeProgram(nvrtc, *text, includes, *architecture, names));
+  const std::vector<std::string> names = KernelNames(plan);
+  NvrtcResult result = Compile(nvrtc, MakeProgram(nvrtc, text, includes, *architecture, names));
   if (result.code != NVRTC_SUCCESS) return FailureOutcome(nvrtc, result);
   const auto cubin = Cubin::Parse(result.cubin);
   if (!cubin) return Outcome(Infrastructure{InfrastructureKind::kInternal, cubin.error().message});
@@ -231,7 +222,7 @@ CompileResult CompileCandidate(const CompileRequest& request) {
     return Outcome(
         Rejected{fmt::format("{} bytes of __device__ variables; at most {} are allowed: use temps",
                              cubin->global_bytes(), kMaxGlobalBytes)});
-  compiled.plan = std::move(*plan);
+  compiled.plan = std::move(plan);
   compiled.binary = std::move(result.cubin);
   return compiled;
 }

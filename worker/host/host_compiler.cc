@@ -164,14 +164,6 @@ const char* MachineFlag() {
   return v3 ? "-march=x86-64-v3" : nullptr;
 }
 
-std::vector<std::string> KernelNames(const Plan& plan) {
-  std::vector<std::string> names;
-  for (const LaunchSpec& launch : plan.launches)
-    if (std::find(names.begin(), names.end(), launch.kernel) == names.end())
-      names.push_back(launch.kernel);
-  return names;
-}
-
 // The author's text is a file of its own, so that messages and quoted lines are the author's. It
 // stands in an unnamed namespace, where its names hide the shim's and reach no linker.
 std::string MakeUnit(const std::vector<std::string>& kernels) {
@@ -398,15 +390,14 @@ CompileReply HostCompiler::Compile(const CompileRequest& request) {
       return Infrastructure{InfrastructureKind::kUnsupportedArchitecture,
                             fmt::format("this compiler is the host device's, not that of {}",
                                         ToString(request.device_kind))};
-    auto text = AdmitCandidate(request.text);
-    if (!text) return Rejected{text.error().message};
-    auto plan = ParsePlan(*text);
-    if (!plan) return Rejected{plan.error().message};
-    for (const LaunchSpec& launch : plan->launches)
+    auto admitted = AdmitWithPlan(request.text);
+    if (!admitted) return Rejected{admitted.error().message};
+    auto& [text, plan] = *admitted;
+    for (const LaunchSpec& launch : plan.launches)
       if (std::any_of(launch.cluster.begin(), launch.cluster.end(),
                       [](const auto& c) { return c != "1"; }))
         return Rejected{"unsupported on the host device: clusters"};
-    if (auto rejected = CheckHostText(*text)) return *rejected;
+    if (auto rejected = CheckHostText(text)) return *rejected;
     if (gxx_.empty() || linker_.empty())
       return Missing("the host device needs g++ and mold (or ld) on the PATH: run tools/setup");
     if (access((options_.share / "shim/candidate.h").c_str(), R_OK) != 0)
@@ -415,7 +406,7 @@ CompileReply HostCompiler::Compile(const CompileRequest& request) {
     auto folder = TempDirectory::Make("warpsmith-host-");
     if (!folder) return Infrastructure{InfrastructureKind::kDisk, folder.error().message};
     return CompileUnit({gxx_, linker_, options_.share, options_.limit, options_.own_group},
-                       folder->path(), *text, std::move(*plan));
+                       folder->path(), text, std::move(plan));
   };
   CompileReply reply;
   reply.id = request.id;
