@@ -17,6 +17,7 @@
 namespace warpsmith {
 
 extern const char kNvrtcPrelude[];
+extern const char kStandardNames[];
 extern const char kCandidatePrelude[];
 extern const char kParameterTable[];
 
@@ -61,6 +62,7 @@ NvrtcProgram MakeProgram(const Nvrtc& nvrtc, const std::string& candidate,
   NvrtcProgram program;
   program.name = "candidate.cu";
   program.headers = {{"warpsmith/nvrtc_prelude.cuh", kNvrtcPrelude},
+                     {"warpsmith/standard_names.cuh", kStandardNames},
                      {"warpsmith/prelude.cuh", kCandidatePrelude},
                      {"warpsmith/parameter_table.cuh", kParameterTable}};
   for (const std::string& name : StandardHeaders()) program.headers.push_back({name, "\n"});

@@ -17,7 +17,7 @@ constexpr size_t kMaxWaiting = 65536;
 constexpr int kChildFd = 3;
 constexpr Duration kSendLimit = std::chrono::seconds(10);
 // Raised whenever what a compiler does to a text changes, so that nothing old is found.
-constexpr const char* kCompilerRevision = "1";
+constexpr const char* kCompilerRevision = "2";
 
 CompileResult WorkerLost() {
   return Outcome(Infrastructure{InfrastructureKind::kWorkerLost, "the evaluator stops"});
