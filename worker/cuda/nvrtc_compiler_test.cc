@@ -104,7 +104,11 @@ __global__ void k(const float* x, float* y) {
   uint32_t a = 1; int64_t b = 2; uintptr_t p = (uintptr_t)x; uint c = 3; std::uint8_t d = 4;
   static_assert(std::is_same<decltype(std::exp(1.0f)), float>::value, "");
   static_assert(INT_MAX == std::numeric_limits<int>::max() && UINT32_MAX == 4294967295U, "");
-  float m = -INFINITY;
+  static_assert(INT64_MIN < 0 && std::is_same<decltype(INT64_MAX), int64_t>::value, "");
+  std::array<float, 2> two{1.0f, FLT_EPSILON};
+  std::swap(two[0], two[1]);
+  const auto moved = std::move(two);
+  float m = -INFINITY + moved[1];
   m = std::max(m, FLT_MAX) + (float)M_PI + std::numeric_limits<float>::infinity() + sqrtf(x[0]);
   m += std::sqrt(x[1]);
   assert(m > 0);
@@ -116,7 +120,8 @@ __global__ void k(const float* x, float* y) {
 
 TEST(NvrtcCompiler, ToolkitHeadersCompile) {  // C2
   for (const char* header : {"cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "mma.h", "cuda_pipeline.h",
-                             "cooperative_groups.h", "cub/block/block_reduce.cuh"})
+                             "cooperative_groups.h", "cub/block/block_reduce.cuh", "cuda/std/array",
+                             "cuda/std/utility", "cuda/std/limits", "cuda/std/type_traits"})
     EXPECT_EQ(Compiled(Compile(Candidate(fmt::format(
                            "#include <{}>\n__global__ void k(float* x, float* y) {{}}", header))))
                   .kernels.size(),

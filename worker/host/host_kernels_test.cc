@@ -497,6 +497,10 @@ __global__ void probe(double* y) {
   y[0] = max(1, 2.5f) + min(3u, 2);
   y[1] = exp(1.0f) == expf(1.0f);
   y[2] = std::numeric_limits<float>::max() == FLT_MAX && std::isinf(INFINITY);
+  static_assert(std::is_same_v<decltype(INT64_MAX), int64_t> && std::is_signed_v<short>);
+  std::array<float, 2> two{1.0f, FLT_EPSILON};
+  std::swap(two[0], two[1]);
+  y[2] *= std::move(two)[1] == 1;
   y[3] = std::max(3, 4) + pow(2.0f, 3) + abs(-2.5f) + abs(-3);
   y[4] = M_PI;
   y[5] = table[2] + counter;

@@ -1,72 +1,101 @@
 #!/usr/bin/env python3
 """Judges every candidate of the list with `warpsmith eval` and compares how each ended.
 
-check.py --warpsmith PROGRAM --device host|cuda [--depth verify|screen|measure] [--coordinator ADDRESS]
+check.py --warpsmith PROGRAM --device host|cuda [--depth screen|measure] [--coordinator ADDRESS]
 
 Every evaluation is its own process here, so a hang or a fault cannot hide behind a restart. Prints a
-table and exits 1 when one ended otherwise than expected.json says.
+table and exits 1 when one ended otherwise than expected.json says. A row names a candidate, its task and:
+
+  ends          outcomes or labels, one of which it must be
+  describe_has  what the one-line description must hold
+  log_has       what the record's log must hold; log_at_most: its most bytes
+  hides         a file of this machine whose content must not come back
+  depth         another depth than --depth
+  hangs         true: it ended at the limit of its stage, and at most two seconds later
+  as_before     true: its speed-up is what it was in the name's first row, or nearly
+  suite         a suite file under suites/, whose candidates lie in the folder of its name
 """
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+SUITES = HERE.parents[2] / "suites"
+# The least that a run may take before it is ended, in ms (worker/core/evaluation.h: RunLimit).
+LEAST_LIMIT_MS = {"host": 1500, "cuda": 2000}
+GRACE_MS = 2000
 
 
 def judge(args, row):
-    command = [args.warpsmith, "eval", str(HERE / "suite.yaml"), row["task"],
-               str(HERE / "candidates" / (row["name"] + ".cu")), "--depth", args.depth, "--json"]
+    suite, folder = HERE / "suite.yaml", HERE / "candidates"
+    if "suite" in row:
+        suite, folder = SUITES / (row["suite"] + ".yaml"), SUITES / row["suite"]
+    command = [args.warpsmith, "eval", str(suite), row["task"], str(folder / (row["name"] + ".cu")),
+               "--depth", row.get("depth", args.depth), "--json"]
     command += ["--coordinator", args.coordinator] if args.coordinator else ["--device", args.device]
     started = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     seconds = time.monotonic() - started
     try:
-        record = json.loads(done.stdout)
+        return json.loads(done.stdout), done, seconds
     except json.JSONDecodeError:
-        return None, [f"no JSON: {done.stdout[-300:]} {done.stderr[-600:]}"], seconds
-    return record, problems(row, record, done), seconds
+        return None, done, seconds
 
 
-def problems(row, record, done):
+def problems(row, record, done, first):
+    if record is None:
+        return [f"no JSON: {done.stdout[-300:]} {done.stderr[-600:]}"]
     found = []
     ends = (record["outcome"], record["label"])
     if not any(end in ends for end in row["ends"]):
         found.append(f"expected {' or '.join(row['ends'])}: {record['describe']}")
     if (record["outcome"] == "correct") != (done.returncode == 0):
         found.append(f"exit status {done.returncode} does not say what the outcome says")
-    if "log_has" in row and row["log_has"] not in json.dumps(record):
-        found.append(f"the log does not name {row['log_has']}")
-    if "describe_has" in row and row["describe_has"] not in record["describe"]:
+    if row.get("log_has", "") not in record["log"]:
+        found.append(f"the log lacks {row['log_has']}: {record['log'][-300:]}")
+    if len(record["log"]) > row.get("log_at_most", 1 << 20):
+        found.append(f"the log has {len(record['log'])} characters")
+    if row.get("describe_has", "") not in record["describe"]:
         found.append(f"the description lacks {row['describe_has']}: {record['describe']}")
-    if "hides" in row:
+    if "hides" in row and pathlib.Path(row["hides"]).exists():
         secret = pathlib.Path(row["hides"]).read_text().strip()
-        if len(secret) > 3 and secret in done.stdout + done.stderr:
+        # As a word of its own: a machine may have a name that messages use.
+        told = f"{record['log']}\n{record['describe']}\n{done.stderr}"
+        if secret and re.search(rf"(?<![\w.-]){re.escape(secret)}(?![\w.-])", told):
             found.append(f"the content of {row['hides']} leaked")
-    if record["outcome"] == "correct" and not record["speedup"] > 0 and record_is_timed(record):
-        found.append("correct without a speed-up")
+    if row.get("hangs"):
+        took, least = record["stages_ms"].get("verify", 0), LEAST_LIMIT_MS[record["device"]["kind"]]
+        if not least <= took <= least + GRACE_MS:
+            found.append(f"it ended after {took:.0f} ms; the limit is {least} ms and a little")
+    if record["outcome"] == "correct" and record["depth"] != "verify":
+        if not record["measurements"] or not record["speedup"] > 0:
+            found.append("correct without a measurement")
+        before = first.get(row["name"], 0)
+        if row.get("as_before") and not before / 2 <= record["speedup"] <= before * 2:
+            found.append(f"its speed-up was {before:.3f} before")
     return found
-
-
-def record_is_timed(record):
-    return bool(record["measurements"])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--warpsmith", default="warpsmith")
     parser.add_argument("--device", default="host")
-    parser.add_argument("--depth", default="screen")
+    parser.add_argument("--depth", default="screen", choices=["screen", "measure"])
     parser.add_argument("--coordinator")
     args = parser.parse_args()
     rows = json.loads((HERE / "expected.json").read_text())
-    failed = 0
+    failed, first = 0, {}
     for row in rows:
-        record, found, seconds = judge(args, row)
+        record, done, seconds = judge(args, row)
+        found = problems(row, record, done, first)
         label = record["label"] if record else "-"
         speed = f"{record['speedup']:.3f}x" if record and record["speedup"] else ""
+        if speed:
+            first.setdefault(row["name"], record["speedup"])
         print(f"{'ok  ' if not found else 'FAIL'} {row['name']:<20} {label:<34} {speed:<9} {seconds:6.2f} s"
               + (f"  ({row['why']})" if "why" in row else ""))
         for problem in found:
