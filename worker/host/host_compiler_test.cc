@@ -105,7 +105,10 @@ TEST(HostCompiler, NoWayOfWritingAnIncludeReachesAFile) {
         "#include_next <cuda_fp16.h>", "#import \"/etc/passwd\"", "#embed \"/etc/passwd\"",
         "#if __has_include(\"/etc/passwd\")\n#endif", "#line 1 \"/etc/passwd\"",
         "# 1 \"/etc/passwd\"", "#pragma GCC dependency \"/etc/passwd\"",
-        "_Pragma(\"GCC dependency \\\"/etc/passwd\\\"\")", "#include <vector>"}) {
+        "_Pragma(\"GCC dependency \\\"/etc/passwd\\\"\")",
+        "_Pragma(\" GCC dependency \\\"/etc/passwd\\\"\")", "#include <vector>",
+        "#define NEVER 1'g'/*'\n#include \"/etc/passwd\"\n/* */",
+        "const char* s = \"a\\ \n\" \"/*\";\n#include \"/etc/passwd\"\n/* */"}) {
     const std::string why = WhyRejected(CompileOutcome(With(text)));
     EXPECT_THAT(why, AllOf(Not(HasSubstr("not rejected")), Not(HasSubstr("root:")))) << text;
   }

@@ -277,7 +277,7 @@ std::optional<Rejected> CheckHostText(std::string_view text) {
   for (const auto& [at, literal] : stripped.literals) {
     const std::string_view before = std::string_view(stripped.code).substr(0, at);
     const size_t pragma = before.rfind("_Pragma");
-    if (literal.starts_with("GCC") && pragma != std::string_view::npos && at - pragma < 16 &&
+    if (Trim(literal).starts_with("GCC") && pragma != std::string_view::npos && at - pragma < 16 &&
         literal.find("unroll") == std::string::npos)
       return Rejected{
           fmt::format("line {}: _Pragma(\"GCC ...\") is not allowed", stripped.line[at])};
