@@ -163,7 +163,7 @@ PatternFinder::PatternFinder(std::vector<int64_t> shape)
 void PatternFinder::Add(int64_t flat) {
   if (count_ == 0) first_ = flat;
   // Euclid with every gap keeps the widest step that all indices share.
-  for (int64_t a = step_, b = count_ == 0 ? 0 : flat - last_;;) {
+  for (int64_t a = step_, b = count_ == 0 || step_ == 1 ? 0 : flat - last_;;) {
     if (b == 0) {
       step_ = a;
       break;
@@ -174,6 +174,17 @@ void PatternFinder::Add(int64_t flat) {
   }
   last_ = flat;
   ++count_;
+  // In the row of the one before only the last dimension differs: where a whole output is wrong,
+  // nearly all are told without a division.
+  if (flat < row_end_) {
+    most_.back() = std::max(most_.back(), flat - row_begin_);
+    least_.back() = std::min(least_.back(), flat - row_begin_);
+    return;
+  }
+  if (!shape_.empty()) {
+    row_begin_ = flat - flat % shape_.back();
+    row_end_ = row_begin_ + shape_.back();
+  }
   int64_t left = flat;
   for (size_t d = shape_.size(); d-- > 0;) {
     const int64_t at = left % shape_[d];

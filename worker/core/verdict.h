@@ -72,6 +72,7 @@ class PatternFinder {
   std::vector<int64_t> least_, most_;
   int64_t elements_ = 1;
   int64_t count_ = 0, first_ = 0, last_ = 0, step_ = 0;
+  int64_t row_begin_ = 0, row_end_ = 0;  // of the last index's row
 };
 
 // Judges one output, chunk by chunk in order. Value type with memory of a fixed size.
