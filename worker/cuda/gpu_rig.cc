@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "common/wire/codec.h"
-#include "worker/cuda/cuda_runner_device.h"
 #include "worker/cuda/nvrtc_compiler.h"
 
 namespace warpsmith {
@@ -16,34 +15,6 @@ namespace {
 constexpr Duration kSendLimit = std::chrono::seconds(30);
 
 }  // namespace
-
-int ServeRunner(int fd) {
-  FrameSocket socket{UniqueFd(fd)};
-  auto device = CudaRunnerDevice::Create(0);
-  if (!device) {
-    fmt::print(stderr, "{}\n", device.error().message);
-    return 1;
-  }
-  if (!socket.Send(Encode(FromRunner(RunnerReady{})), {}, kSendLimit)) return 1;
-  for (;;) {
-    auto frame = socket.Receive(std::chrono::hours(1));
-    if (!frame) return 0;
-    const auto message = Decode<ToRunner>(frame->bytes);
-    if (!message) return 1;
-    std::vector<int> fds;
-    for (UniqueFd& received : frame->fds) fds.push_back(received.Release());
-    RunnerDevice::Reply reply;
-    if (const auto* load = std::get_if<LoadModule>(&*message)) reply = (*device)->Load(*load);
-    if (const auto* bind = std::get_if<BindBuffers>(&*message)) reply = (*device)->Bind(*bind, fds);
-    if (const auto* run = std::get_if<RunPlan>(&*message)) reply = (*device)->Run(*run);
-    if (const auto* unbind = std::get_if<UnbindBuffers>(&*message))
-      reply = (*device)->Unbind(*unbind);
-    const FromRunner answer = std::visit([](auto& r) { return FromRunner(std::move(r)); }, reply);
-    if (!socket.Send(Encode(answer), {}, kSendLimit)) return 0;
-    const auto* failed = std::get_if<Failed>(&answer);
-    if (failed != nullptr && std::holds_alternative<DeviceFault>(failed->outcome)) return 0;
-  }
-}
 
 RunnerProcess::RunnerProcess() {
   auto pair = FrameSocket::MakePair();

@@ -16,9 +16,6 @@
 
 namespace warpsmith {
 
-// The child's side: serves a CudaRunnerDevice on `fd` until the peer is gone or a fault ends it.
-int ServeRunner(int fd);
-
 // A runner process (this program, started again). Dies with the object.
 class RunnerProcess {
  public:

@@ -10,10 +10,12 @@
 #include <thread>
 
 #include "common/suite/scalar_bits.h"
+#include "worker/cuda/cuda_runner_device.h"
 #include "worker/cuda/gpu_rig.h"
 #include "worker/cuda/nvrtc.h"
 #include "worker/cuda/nvrtc_compiler.h"
 #include "worker/device/content_value.h"
+#include "worker/runner/serve.h"
 
 namespace warpsmith {
 namespace {
@@ -654,11 +656,23 @@ TEST_F(CudaDevice, FactsAreThoseOfADataCentreOrDesktopGpu) {
 }
 
 }  // namespace
+
+// The child's side: a runner until the peer is gone or a fault ends it.
+int ServeOn(int fd) {
+  FrameSocket socket{UniqueFd(fd)};
+  auto device = CudaRunnerDevice::Create(0);
+  if (!device) {
+    fmt::print(stderr, "{}\n", device.error().message);
+    return 1;
+  }
+  return ServeRunner(socket, **device) ? 0 : 1;
+}
+
 }  // namespace warpsmith
 
 int main(int argc, char** argv) {
   if (argc == 3 && std::string(argv[1]) == "--serve-runner")
-    return warpsmith::ServeRunner(atoi(argv[2]));
+    return warpsmith::ServeOn(atoi(argv[2]));
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
