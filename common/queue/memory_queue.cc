@@ -25,6 +25,7 @@ void MemoryBroker::LosePayload(const std::string& stream, uint64_t publish_seq) 
   std::erase_if(s.entries,
                 [&](const auto& entry) { return entry.second.publish_seq == publish_seq; });
   s.held.erase(publish_seq);
+  s.lost.insert(publish_seq);
 }
 
 Status MemoryBroker::Check(bool writing) const {
@@ -44,6 +45,7 @@ Status MemoryQueue::Publish(const std::string& stream, const std::vector<QueuedT
   auto& s = broker_->streams_[stream];
   for (const QueuedTrajectory& item : batch) {
     if (item.publish_seq < s.floor || !s.held.insert(item.publish_seq).second) continue;
+    s.lost.erase(item.publish_seq);
     const uint64_t place = broker_->next_place_++;
     s.entries[place] = {std::to_string(place), item.publish_seq, item.payload};
     s.end = std::max(s.end, item.publish_seq + 1);
@@ -55,7 +57,7 @@ Result<uint64_t> MemoryQueue::End(const std::string& stream) {
   std::lock_guard lock(broker_->mutex_);
   RETURN_IF_ERROR(broker_->Check(false));
   const auto& s = broker_->streams_[stream];
-  return std::max(s.end, s.floor);
+  return s.lost.empty() ? std::max(s.end, s.floor) : s.floor;
 }
 
 Status MemoryQueue::Trim(const std::string& stream, uint64_t below) {
@@ -65,6 +67,7 @@ Status MemoryQueue::Trim(const std::string& stream, uint64_t below) {
   s.floor = std::max(s.floor, below);
   std::erase_if(s.entries, [&](const auto& entry) { return entry.second.publish_seq < below; });
   s.held.erase(s.held.begin(), s.held.lower_bound(below));
+  s.lost.erase(s.lost.begin(), s.lost.lower_bound(below));
   return {};
 }
 

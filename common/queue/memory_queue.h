@@ -25,6 +25,7 @@ class MemoryBroker {
   struct Stream {
     std::map<uint64_t, QueuedTrajectory> entries;  // by place in the stream
     std::set<uint64_t> held;                       // publish_seqs among them
+    std::set<uint64_t> lost;                       // publish_seqs that were, and went untrimmed
     std::set<uint64_t> pending;                    // places given out, not acknowledged
     uint64_t next_unread = 1;
     uint64_t floor = 0;  // below it everything is acknowledged

@@ -25,7 +25,9 @@ constexpr size_t kAcknowledgeEntries = 1000;
 // payload, ... Entries get ids of the server's clock: a wiped stream may be filled again in any
 // order. A new stream's first id has the random number in it, so that no entry of before a wipe has
 // an id of after it. The group comes with the stream, because a reader could not make it once
-// memory is full, and then nothing would ever be read.
+// memory is full, and then nothing would ever be read. Entries may be gone though the set still
+// names them (the stream's key alone was evicted or deleted, or somebody trimmed it by length):
+// then publishing again means it.
 const std::string kPublishScript = R"lua(
 local next_id = '*'
 if redis.call('EXISTS', KEYS[1]) == 0 then
@@ -34,9 +36,15 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
   next_id = string.format('%.0f-%s', now[1] * 1000 + math.floor(now[2] / 1000), ARGV[1])
 end
 local floor = tonumber(redis.call('GET', KEYS[3]) or '0')
+local lost = redis.call('XLEN', KEYS[1]) < redis.call('ZCARD', KEYS[2])
 for i = 2, #ARGV, 2 do
   local seq = tonumber(ARGV[i])
-  if seq >= floor and #redis.call('ZRANGEBYSCORE', KEYS[2], seq, seq, 'LIMIT', 0, 1) == 0 then
+  local held = redis.call('ZRANGEBYSCORE', KEYS[2], seq, seq, 'LIMIT', 0, 1)[1]
+  if held and lost and #redis.call('XRANGE', KEYS[1], held, held) == 0 then
+    redis.call('ZREM', KEYS[2], held)
+    held = nil
+  end
+  if seq >= floor and not held then
     local id = redis.call('XADD', KEYS[1], next_id, 's', ARGV[i], 'p', ARGV[i + 1])
     next_id = '*'
     redis.call('ZADD', KEYS[2], seq, id)
@@ -46,9 +54,12 @@ return 0
 )lua";
 
 const std::string kEndScript = R"lua(
+local floor = tonumber(redis.call('GET', KEYS[3]) or '0')
+if redis.call('XLEN', KEYS[1]) < redis.call('ZCARD', KEYS[2]) then
+  return floor
+end
 local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
-local held = last[2] and tonumber(last[2]) + 1 or 0
-return math.max(held, tonumber(redis.call('GET', KEYS[3]) or '0'))
+return math.max(last[2] and tonumber(last[2]) + 1 or 0, floor)
 )lua";
 
 // The mark comes last: deleting is allowed when memory is full, and makes room for it. Where it
@@ -80,19 +91,26 @@ std::string_view TextOf(const redisReply* reply) {
   return {reply->str, static_cast<size_t>(reply->len)};
 }
 
-// One entry: [id, [field, value, ...]], the second nil where the entry is deleted.
+// One entry: [id, [field, value, ...]], the second nil where the entry is deleted. One without a
+// number is nobody's trajectory, and as good as deleted.
 QueuedTrajectory ParseEntry(const redisReply* entry) {
   QueuedTrajectory item;
   if (entry->type != REDIS_REPLY_ARRAY || entry->elements < 2) return item;
   item.entry = TextOf(entry->element[0]);
   const redisReply* fields = entry->element[1];
   if (fields->type != REDIS_REPLY_ARRAY) return item;
+  bool numbered = false;
   for (size_t i = 0; i + 1 < fields->elements; i += 2) {
     const std::string_view name = TextOf(fields->element[i]);
     const std::string_view value = TextOf(fields->element[i + 1]);
-    if (name == "s") std::from_chars(value.data(), value.data() + value.size(), item.publish_seq);
+    if (name == "s") {
+      const char* end = value.data() + value.size();
+      const auto parsed = std::from_chars(value.data(), end, item.publish_seq);
+      numbered = parsed.ec == std::errc() && parsed.ptr == end;
+    }
     if (name == "p") item.payload = value;
   }
+  if (!numbered) item.payload.clear();
   return item;
 }
 
@@ -152,14 +170,14 @@ Status RedisQueue::MakeGroup(const std::string& stream) {
 }
 
 Result<std::vector<QueuedTrajectory>> RedisQueue::ReadFrom(const std::string& stream,
-                                                           const std::string& cursor, size_t limit,
+                                                           const std::string& after, size_t limit,
                                                            Duration wait) {
   const std::string count = std::to_string(limit);
   const std::string block =
       std::to_string(std::chrono::ceil<std::chrono::milliseconds>(wait).count());
   std::vector<std::string_view> command{"XREADGROUP", "GROUP", kGroup, kConsumer, "COUNT", count};
   if (wait > Duration{}) command.insert(command.end(), {"BLOCK", block});  // BLOCK 0 waits for ever
-  command.insert(command.end(), {"STREAMS", stream, cursor});
+  command.insert(command.end(), {"STREAMS", stream, after});
   ASSIGN_OR_RETURN(RedisReply reply, connection_->Command(command, wait));
 
   // [[stream, [entry, ...]]], or nil when nothing came.
@@ -173,6 +191,15 @@ Result<std::vector<QueuedTrajectory>> RedisQueue::ReadFrom(const std::string& st
   return result;
 }
 
+Result<std::vector<QueuedTrajectory>> RedisQueue::ReadNew(const std::string& stream, Cursor& cursor,
+                                                          size_t limit, Duration wait) {
+  auto fresh = ReadFrom(stream, ">", limit, wait);
+  if (fresh && !fresh->empty()) cursor.last = fresh->back().entry;
+  // A server that is slow gives entries out after nobody waits for the reply any more.
+  if (!fresh && fresh.error().code != ErrorCode::kNotFound) cursor.catching_up = true;
+  return fresh;
+}
+
 Result<std::vector<QueuedTrajectory>> RedisQueue::Read(const std::string& stream, size_t limit,
                                                        Duration wait) {
   // An error must not come back sooner than the next attempt could succeed, or its caller would
@@ -180,22 +207,22 @@ Result<std::vector<QueuedTrajectory>> RedisQueue::Read(const std::string& stream
   if (const Duration away = connection_->UntilNextAttempt(); away > Duration{})
     std::this_thread::sleep_for(std::min(away, wait));
 
-  std::string& cursor = cursors_.try_emplace(stream, "0").first->second;
-  if (cursor != ">") {
-    auto past = ReadFrom(stream, cursor, limit, {});
+  Cursor& cursor = cursors_[stream];
+  if (cursor.catching_up) {
+    auto past = ReadFrom(stream, cursor.last, limit, {});
     if (past && !past->empty()) {
-      cursor = past->back().entry;
+      cursor.last = past->back().entry;
       return past;
     }
     if (!past && past.error().code != ErrorCode::kNotFound) return past;
-    cursor = ">";
+    cursor.catching_up = false;
   }
 
-  auto fresh = ReadFrom(stream, cursor, limit, wait);
+  auto fresh = ReadNew(stream, cursor, limit, wait);
   if (fresh || fresh.error().code != ErrorCode::kNotFound) return fresh;
   // No group: a new stream, or the server lost it. The error comes at once, whatever BLOCK said.
   RETURN_IF_ERROR(MakeGroup(stream));
-  fresh = ReadFrom(stream, cursor, limit, {});
+  fresh = ReadNew(stream, cursor, limit, {});
   if (fresh && !fresh->empty()) return fresh;
   if (!fresh && fresh.error().code != ErrorCode::kNotFound) return fresh;
   std::this_thread::sleep_for(std::min(kGroupBackoff, wait));

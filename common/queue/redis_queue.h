@@ -4,7 +4,8 @@
 // the three together.
 //
 // After any error the connection is dropped; a later call connects again, resolving the name anew,
-// and no sooner than a back-off allows (20 ms, doubling to 2 s). A process that makes a RedisQueue
+// and no sooner than a back-off allows (20 ms, doubling to 2 s). A reply that was lost with its
+// connection may have held entries: the next Read gives them. A process that makes a RedisQueue
 // ignores SIGPIPE.
 #pragma once
 
@@ -39,15 +40,23 @@ class RedisQueue : public TrajectoryQueue {
  private:
   class Connection;
 
+  // How far this consumer has come in a stream.
+  struct Cursor {
+    std::string last = "0";   // the newest entry that it was given
+    bool catching_up = true;  // the server may have given out more than arrived: before this object
+                              // was made, or in a reply that was lost
+  };
+
   explicit RedisQueue(RedisOptions options);
   Result<std::vector<QueuedTrajectory>> ReadFrom(const std::string& stream,
-                                                 const std::string& cursor, size_t limit,
+                                                 const std::string& after, size_t limit,
                                                  Duration wait);
+  Result<std::vector<QueuedTrajectory>> ReadNew(const std::string& stream, Cursor& cursor,
+                                                size_t limit, Duration wait);
   Status MakeGroup(const std::string& stream);
 
   std::unique_ptr<Connection> connection_;
-  std::map<std::string, std::string>
-      cursors_;  // stream -> where its own past goes on; ">": new ones
+  std::map<std::string, Cursor> cursors_;  // by stream
 };
 
 }  // namespace warpsmith

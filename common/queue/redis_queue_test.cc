@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <thread>
 
 #include "tests/support/private_redis.h"
@@ -13,6 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 class RedisQueueTest : public testing::Test {
@@ -24,6 +26,14 @@ class RedisQueueTest : public testing::Test {
   std::unique_ptr<RedisQueue> Connect(const std::string& password = "",
                                       Duration timeout = seconds(20)) {
     return std::move(*RedisQueue::Make({redis_->address(), password, timeout}));
+  }
+
+  // Whether it becomes true within a generous time.
+  static bool Eventually(const std::function<bool()>& condition) {
+    const auto deadline = std::chrono::steady_clock::now() + seconds(60);
+    while (!condition())
+      if (std::chrono::steady_clock::now() > deadline) return false;
+    return true;
   }
 
   const std::string kStream = "warpsmith:run:1";
@@ -41,16 +51,12 @@ TEST_F(RedisQueueTest, WhatIsNoAddressIsRefused) {
 }
 
 TEST_F(RedisQueueTest, AFrozenServerIsUnavailableAfterTheTimeLimit) {
-  auto queue = Connect("", milliseconds(50));
-  ASSERT_TRUE(queue->Ping());
+  auto queue = Connect("", milliseconds(200));
+  EXPECT_TRUE(Eventually([&] { return queue->Ping().has_value(); }));
   redis_->Freeze();
   EXPECT_EQ(queue->Ping().error().code, ErrorCode::kUnavailable);
   redis_->Thaw();
-  const auto deadline = std::chrono::steady_clock::now() + seconds(20);
-  Status status;
-  while (!(status = queue->Ping()) && std::chrono::steady_clock::now() < deadline) {
-  }
-  EXPECT_TRUE(status) << status.error().message;
+  EXPECT_TRUE(Eventually([&] { return queue->Ping().has_value(); }));
 }
 
 // Case G1: 600 errors a second elsewhere.
@@ -87,6 +93,66 @@ TEST_F(RedisQueueTest, AReaderThatWaitsWhileTheStreamGoesComesBack) {
   auto read = queue->Read(kStream, 10, seconds(20));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->empty());
+}
+
+// The command reaches the server, and its reply nobody: the entries are given out all the same.
+TEST_F(RedisQueueTest, EntriesOfAReplyThatWasLostAreGivenByTheNextRead) {
+  auto coordinator = Connect();
+  auto learner = Connect("", milliseconds(200));
+  std::vector<uint64_t> given;
+  const auto has_read = [&](size_t count) {
+    return Eventually([&] {
+      if (auto read = learner->Read(kStream, 1, milliseconds(1)))
+        for (const auto& item : *read) given.push_back(item.publish_seq);
+      return given.size() >= count;
+    });
+  };
+  ASSERT_TRUE(coordinator->Publish(kStream, {{"", 0, "a"}}));
+  ASSERT_TRUE(has_read(1));
+  ASSERT_TRUE(coordinator->Publish(kStream, {{"", 1, "b"}, {"", 2, "c"}}));
+  redis_->Freeze();
+  ASSERT_FALSE(learner->Read(kStream, 10, {}));
+  redis_->Thaw();
+  ASSERT_TRUE(Eventually([&] {
+    return redis_->Command({"XPENDING", kStream, "learner"}).starts_with("3\n");
+  }));
+  ASSERT_TRUE(has_read(3));
+  EXPECT_THAT(given, ElementsAre(0, 1, 2)) << "each once";
+  ASSERT_TRUE(coordinator->Publish(kStream, {{"", 3, "d"}}));
+  ASSERT_TRUE(has_read(4));
+  EXPECT_THAT(given, ElementsAre(0, 1, 2, 3));
+}
+
+// Case G1: evicted by allkeys-lru, which takes key by key.
+TEST_F(RedisQueueTest, AStreamThatIsGoneAloneIsNoticedAndFilledAgain) {
+  auto coordinator = Connect();
+  auto learner = Connect();
+  ASSERT_TRUE(coordinator->Publish(kStream, {{"", 0, "a"}, {"", 1, "b"}, {"", 2, "c"}}));
+  ASSERT_TRUE(coordinator->Trim(kStream, 1));
+  redis_->Command({"DEL", kStream});
+  EXPECT_TRUE(learner->Read(kStream, 10, {})->empty());
+  EXPECT_EQ(*coordinator->End(kStream), 1u) << "less than was published";
+  ASSERT_TRUE(coordinator->Publish(kStream, {{"", 3, "d"}}));
+  EXPECT_EQ(*coordinator->End(kStream), 1u) << "until all is there again";
+  ASSERT_TRUE(coordinator->Publish(kStream, {{"", 1, "b"}, {"", 2, "c"}, {"", 3, "d"}}));
+  EXPECT_EQ(*coordinator->End(kStream), 4u);
+  const auto read = *learner->Read(kStream, 10, {});
+  ASSERT_EQ(read.size(), 3u);
+  EXPECT_EQ(read[0].payload, "d");
+  EXPECT_EQ(read[1].payload, "b");
+  EXPECT_EQ(read[2].payload, "c");
+}
+
+TEST_F(RedisQueueTest, WhatSomebodyElseAddedIsNoTrajectory) {
+  auto queue = Connect();
+  ASSERT_TRUE(queue->Publish(kStream, {{"", 0, "a"}}));
+  redis_->Command({"XADD", kStream, "*", "p", "no number"});
+  redis_->Command({"XADD", kStream, "*", "s", "0x1", "p", "no number either"});
+  const auto read = *queue->Read(kStream, 10, {});
+  ASSERT_EQ(read.size(), 3u);
+  EXPECT_EQ(read[0].payload, "a");
+  EXPECT_EQ(read[1].payload, "");
+  EXPECT_EQ(read[2].payload, "");
 }
 
 TEST_F(RedisQueueTest, AServerThatForgotTheScriptsIsGivenThemAgain) {

@@ -31,8 +31,9 @@ class TrajectoryQueue {
   virtual Status Publish(const std::string& stream, const std::vector<QueuedTrajectory>& batch) = 0;
 
   // One above the newest publish_seq that the stream holds or has held; 0 when it knows none. Less
-  // than what was published says that the server lost some (wiped, restored from an older copy):
-  // everything not yet consumed has to be published again.
+  // than what was published says that the server lost some (wiped, restored from an older copy, a
+  // key evicted, entries trimmed by somebody else): everything not yet consumed has to be published
+  // again.
   virtual Result<uint64_t> End(const std::string& stream) = 0;
 
   // Forgets entries with publish_seq < below. Never by length.

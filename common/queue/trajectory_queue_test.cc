@@ -221,6 +221,10 @@ TEST_P(TrajectoryQueueTest, AnEntryThatWasLostIsReportedAndCanBeAcknowledged) {
   Acknowledge(again);
   LearnerStartsAgain();
   EXPECT_THAT(Numbers(), IsEmpty());
+  EXPECT_LT(End(), 3u) << "it is not consumed, and so has to be published again";
+  ASSERT_TRUE(Publish(0, 3));
+  EXPECT_THAT(Numbers(), ElementsAre(1));
+  EXPECT_EQ(End(), 3u);
 }
 
 // Case G1, and the coordinator's cure.
