@@ -82,7 +82,7 @@ std::vector<fs::path> CheckpointFolder::OpenRuns(const fs::path& directory) {
     const std::string name = entry.path().filename();
     const bool is_run =
         name.starts_with("run-") && name.find_first_not_of("0123456789", 4) == std::string::npos;
-    if (is_run && !fs::exists(entry.path() / kFinished)) folders.push_back(entry.path());
+    if (is_run && !fs::exists(entry.path() / kFinished, error)) folders.push_back(entry.path());
   }
   std::sort(folders.begin(), folders.end());
   return folders;
@@ -93,16 +93,21 @@ Result<CheckpointFolder> CheckpointFolder::Open(const fs::path& folder) {
   opened.folder_ = folder;
   RETURN_IF_ERROR(MakeDirectories(folder));
   std::vector<PolicyVersion> found;
+  std::vector<std::pair<PolicyVersion, fs::path>> parts;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const fs::path& path = entry.path();
     if (path.filename().string().find(".tmp") != std::string::npos) {
       fs::remove(path, error);  // of a crash
-    } else if (path.extension() == ".json") {
-      if (const auto version = ParseVersion(path.stem().string())) found.push_back(*version);
+    } else if (const auto version = ParseVersion(path.stem().string())) {
+      if (path.extension() == ".json") found.push_back(*version);
+      if (path.extension() == ".safetensors" || path.extension() == ".report")
+        parts.emplace_back(*version, path);
     }
   }
   std::sort(found.begin(), found.end());
+  for (const auto& [version, path] : parts)  // a crash came before the manifest
+    if (!std::binary_search(found.begin(), found.end(), version)) fs::remove(path, error);
   // Older ones are checked when they become the newest: reading them all would take long.
   while (!found.empty() && !opened.newest_) {
     auto checkpoint = opened.Check(found.back());
@@ -146,7 +151,10 @@ fs::path CheckpointFolder::WeightsPath(const PolicyVersion& version) const {
   return Path(version, ".safetensors");
 }
 
-bool CheckpointFolder::finished() const { return fs::exists(folder_ / kFinished); }
+bool CheckpointFolder::finished() const {
+  std::error_code ignored;
+  return fs::exists(folder_ / kFinished, ignored);
+}
 
 Status CheckpointFolder::Write(Checkpoint checkpoint,
                                const std::function<Status(const std::string& path)>& save,

@@ -3,7 +3,7 @@
 //   <version>.report        the CheckpointDurable for the coordinator, until it is acknowledged
 //   <version>.json          the manifest; written last: a checkpoint exists when its manifest does
 //   finished                the run has ended: whoever finds a run of this number again finds
-//   another
+//                           another
 // A version is written "incarnation.step". A crash at any byte leaves the checkpoints before it
 // whole; a newest one that is broken is set aside, and the one before is used. Not shared among
 // threads.
@@ -33,7 +33,8 @@ struct Checkpoint {
 
 class CheckpointFolder {
  public:
-  // Makes the folder where there is none, and sets broken checkpoints aside.
+  // Makes the folder where there is none, sets broken checkpoints aside, and removes what a crash
+  // left of unfinished ones.
   static Result<CheckpointFolder> Open(const std::filesystem::path& folder);
   // The folders of runs under `directory` that have not finished.
   static std::vector<std::filesystem::path> OpenRuns(const std::filesystem::path& directory);

@@ -98,6 +98,30 @@ TEST_F(CheckpointsTest, WhateverACrashLeavesOfTheNewestTheOneBeforeLoads) {
   EXPECT_FALSE(fs::exists(Path("3.8.safetensors.tmp")));
 }
 
+// The files come one after another, the manifest last.
+TEST_F(CheckpointsTest, ACrashBetweenTwoFilesLeavesNoCheckpointNothingToTellAndNoWaste) {
+  auto folder = Open();
+  ASSERT_TRUE(Write(folder, 6));
+  ASSERT_TRUE(Write(folder, 7));
+  ASSERT_TRUE(fs::remove(Path("3.7.json")));
+  {
+    auto after_the_report = Open();
+    EXPECT_EQ(after_the_report.newest()->version.step, 6u);
+    EXPECT_THAT(after_the_report.broken(), IsEmpty());
+    ASSERT_THAT(after_the_report.Unacknowledged(), SizeIs(1));
+    EXPECT_EQ(after_the_report.Unacknowledged()[0].version.step, 6u);
+    EXPECT_FALSE(fs::exists(Path("3.7.safetensors")));
+    EXPECT_FALSE(fs::exists(Path("3.7.report")));
+    ASSERT_TRUE(Write(after_the_report, 7)) << "made again";
+  }
+  ASSERT_TRUE(fs::remove(Path("3.7.json")));
+  ASSERT_TRUE(fs::remove(Path("3.7.report")));
+  auto after_the_weights = Open();
+  EXPECT_EQ(after_the_weights.newest()->version.step, 6u);
+  EXPECT_FALSE(fs::exists(Path("3.7.safetensors")));
+  EXPECT_EQ(*ReadFile(after_the_weights.WeightsPath({3, 6})), "weights 6");
+}
+
 TEST_F(CheckpointsTest, ReportsWaitForTheirAcknowledgementThroughPruningAndRestarts) {
   auto folder = Open();
   for (uint64_t step = 1; step <= 5; ++step) ASSERT_TRUE(Write(folder, step));
