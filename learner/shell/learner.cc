@@ -12,6 +12,9 @@ namespace {
 
 constexpr Duration kRegisterAgain = std::chrono::seconds(1);
 constexpr Duration kTryAgain = std::chrono::seconds(5);  // after a full disk
+// A queue that is away may take its whole time limit to say so, and meanwhile nothing is said to
+// the coordinator: it is asked once in so long, whatever the number of runs.
+constexpr Duration kQueueAgain = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -168,7 +171,10 @@ Status Learner::On(const ForgetRun& message) {
     const auto ended = std::erase_if(found_, [&](const auto& s) { return s.run == message.run; });
     if (ended == 0) return {};
     auto folder = CheckpointFolder::Open(FolderOf(message.run));
-    return folder ? folder->MarkFinished() : Status(tl::unexpected(folder.error()));
+    const Status marked = folder ? folder->MarkFinished() : tl::unexpected(folder.error());
+    // Found once more by the next process, and forgotten then.
+    if (!marked) LogWarn("finish_not_marked", {{"why", marked.error().message}});
+    return {};
   }
   LogInfo("run_forgotten", {{"run", message.run}});
   // After what is under way: the executor keeps the order.
@@ -303,6 +309,7 @@ void Learner::Advance(Run& run) {
 }
 
 void Learner::ReadQueue(Run& run) {
+  if (!queue_ok_ && clock_.Now() < next_queue_attempt_) return;
   Result<size_t> read = run.intake->Read(*queue_, options_.read_limit);
   Status status;
   if (!read) status = tl::unexpected(read.error());
@@ -314,6 +321,7 @@ void Learner::ReadQueue(Run& run) {
     else
       LogWarn("queue_away", {{"why", status.error().message}});
   }
+  if (!queue_ok_) next_queue_attempt_ = clock_.Now() + kQueueAgain;
   if (read && *read > 0) busy_ = true;
 }
 

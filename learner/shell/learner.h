@@ -99,6 +99,7 @@ class Learner {
   TimePoint next_heartbeat_{};
   std::unique_ptr<TrajectoryQueue> queue_;
   bool queue_ok_ = true;
+  TimePoint next_queue_attempt_{};  // while it is not
   std::map<RunId, std::unique_ptr<Run>> runs_;
   uint64_t next_order_ = 1;
   bool busy_ = false;

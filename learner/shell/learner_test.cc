@@ -14,6 +14,7 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 class LearnerTest : public testing::Test, protected LearnerStory {
@@ -79,6 +80,17 @@ TEST_F(LearnerTest, ARunThatEndsBeforeItsFolderCouldBeOpenedIsForgottenLikeAnyOt
   LearnerStarts();
   ASSERT_TRUE(Passes());
   EXPECT_THAT(registered.runs, IsEmpty());
+}
+
+TEST_F(LearnerTest, AnEndThatCannotBeMarkedEndsNoLearner) {
+  ASSERT_TRUE(Passes());
+  LearnerStarts();
+  run_is_live = false;
+  std::filesystem::create_directories(RunFolder() / "finished" / "in the way");
+  ASSERT_TRUE(Passes(4));
+  Tell(ForgetRun{run});
+  EXPECT_TRUE(Passes());
+  EXPECT_THAT(Heard<Heartbeat>(), Not(IsEmpty()));
 }
 
 TEST_F(LearnerTest, RegistersAgainUntilWelcomedAndWhenUnknown) {
@@ -232,6 +244,36 @@ TEST_F(LearnerTest, AQueueThatIsAwayFullOrWipedIsSurvived) {
   EXPECT_EQ(Unacknowledged(), 0u);
 }
 
+// A server that accepts and never answers: every question costs its whole time limit.
+class SilentQueue : public MemoryQueue {
+ public:
+  SilentQueue(std::shared_ptr<MemoryBroker> broker, ManualClock& clock, int& questions)
+      : MemoryQueue(std::move(broker)), clock_(clock), questions_(questions) {}
+  Result<std::vector<QueuedTrajectory>> Read(const std::string&, size_t, Duration) override {
+    ++questions_;
+    clock_.Advance(seconds(3));
+    return Fail(ErrorCode::kUnavailable, "no answer");
+  }
+
+ private:
+  ManualClock& clock_;
+  int& questions_;
+};
+
+TEST_F(LearnerTest, AQueueThatNeverAnswersIsAskedOnceInAWhileWhateverTheNumberOfRuns) {
+  int questions = 0;
+  make_queue = [&] { return std::make_unique<SilentQueue>(broker, clock, questions); };
+  ASSERT_TRUE(Passes(4));
+  for (uint64_t other : {2, 3, 4}) Tell(TrainRun{RunId(other), spec, stream});
+  ASSERT_TRUE(Passes(6));
+  questions = 0;
+  heard.clear();
+  ASSERT_TRUE(Passes(20));  // half a second each, besides what the queue takes
+  EXPECT_GE(questions, 5) << "it may come back";
+  EXPECT_LE(questions, 11);
+  EXPECT_GE(Heard<Heartbeat>().size(), 9u) << "the coordinator hears of us";
+}
+
 // Killed after every possible number of messages, with the newest checkpoint possibly not
 // announced, not reported or not acknowledged: the next process goes on, and everything is trained
 // exactly once.
@@ -354,6 +396,45 @@ TEST_F(LearnerTest, AnotherRunOfTheSameNumberIsNotMixedUp) {
   ASSERT_TRUE(Passes());
   EXPECT_THAT(registered.runs, IsEmpty());
   EXPECT_EQ(WeightsOf({3, 0}), "start\n");
+}
+
+TEST_F(LearnerTest, ACoordinatorThatLostItsStoreStartsTheRunAnew) {
+  ASSERT_TRUE(Passes());
+  LearnerStarts();
+  ASSERT_TRUE(Passes());
+  WorkersFinishGroups(2);
+  ASSERT_TRUE(Passes());
+  incarnation = 0;  // it counts again from the start
+  trajectories.clear();
+  LearnerStarts();
+  auto status = Passes();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(status.error().message, HasSubstr("another run"));
+  LearnerStarts();
+  ASSERT_TRUE(Passes());
+  EXPECT_EQ(WeightsOf({2, 0}), "start\n");
+}
+
+// The coordinator fails a run that is refused; a disk can be mended.
+TEST_F(LearnerTest, ADiskThatMayNotBeWrittenFailsNoRun) {
+  bool read_only = true;
+  RunTrainer trainer(
+      {run, spec, "s"}, 1, RunFolder(), 3, [&](const RunSpec&) -> Result<TrainerPort> {
+        return TrainerPort{.step = [](auto) { return StepReport{}; },
+                           .load = [](auto) { return Status(); },
+                           .save = [&](const std::string& path) -> Status {
+                             if (read_only)
+                               return Fail(ErrorCode::kInvalidInput, "read-only file system");
+                             return WriteFileAtomically(path, "weights");
+                           }};
+      });
+  const auto refused = trainer.Open();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(refused.error().message, HasSubstr("read-only"));
+  read_only = false;
+  EXPECT_TRUE(trainer.Open());
 }
 
 TEST_F(LearnerTest, OnlyTheNewestCheckpointsAreKept) {

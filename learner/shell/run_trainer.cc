@@ -6,6 +6,15 @@
 #include "common/wire/codec.h"
 
 namespace warpsmith {
+namespace {
+
+// A disk that is read-only or not ours today says nothing about the run.
+tl::unexpected<Error> OfFiles(Error error) {
+  if (error.code == ErrorCode::kInvalidInput) error.code = ErrorCode::kUnavailable;
+  return tl::unexpected(std::move(error));
+}
+
+}  // namespace
 
 RunTrainer::RunTrainer(TrainRun order, uint64_t incarnation, std::filesystem::path folder,
                        size_t keep, MakeTrainer make_trainer)
@@ -18,14 +27,20 @@ RunTrainer::RunTrainer(TrainRun order, uint64_t incarnation, std::filesystem::pa
 
 Result<OpenedRun> RunTrainer::Open() {
   ASSIGN_OR_RETURN(TrainerPort trainer, make_trainer_(order_.spec));
-  ASSIGN_OR_RETURN(CheckpointFolder folder, CheckpointFolder::Open(path_));
+  auto opened = CheckpointFolder::Open(path_);
+  if (!opened) return OfFiles(opened.error());
+  CheckpointFolder folder = std::move(*opened);
   for (const std::string& why : folder.broken()) LogError("checkpoint_broken", {{"why", why}});
 
   if (folder.finished()) {  // and so not told of when we registered
     RETURN_IF_ERROR(folder.SetAside());
-    ASSIGN_OR_RETURN(folder, CheckpointFolder::Open(path_));
+    opened = CheckpointFolder::Open(path_);
+    if (!opened) return OfFiles(opened.error());
+    folder = std::move(*opened);
   }
-  if (folder.newest() && folder.newest()->spec_sha256 != spec_sha256_) {
+  // Incarnations only grow: a later one than ours is of a coordinator that has lost its store.
+  if (folder.newest() && (folder.newest()->spec_sha256 != spec_sha256_ ||
+                          folder.newest()->version.incarnation > incarnation_)) {
     RETURN_IF_ERROR(folder.SetAside());
     return Fail(
         ErrorCode::kCorrupt,
@@ -37,18 +52,25 @@ Result<OpenedRun> RunTrainer::Open() {
 
   if (!folder.newest()) {
     Checkpoint first{.run = order_.run, .version = {incarnation_, 0}, .spec_sha256 = spec_sha256_};
-    RETURN_IF_ERROR(folder.Write(first, trainer.save, std::nullopt));
+    if (auto written = folder.Write(first, trainer.save, std::nullopt); !written)
+      return OfFiles(written.error());
   } else {
     const auto weights = folder.WeightsPath(folder.newest()->version);
-    if (auto loaded = trainer.load(weights); !loaded)  // whole, and yet of no use to this program
+    if (auto loaded = trainer.load(weights); !loaded) {
+      const ErrorCode code = loaded.error().code;
+      if (code != ErrorCode::kInvalidInput && code != ErrorCode::kCorrupt)
+        return tl::unexpected(loaded.error());
+      // Whole, and yet of no use to this program.
       return Fail(ErrorCode::kInvalidInput, loaded.error().message +
                                                 "; its checkpoints are kept in " + path_.string() +
                                                 ": submit the run again to train from the start");
+    }
     const PolicyVersion found = folder.newest()->version;
     if (found.incarnation != incarnation_) {
       TrainedLine line(found, folder.newest()->ancestors);
       line.Advance({incarnation_, found.step});
-      RETURN_IF_ERROR(folder.Fork(line.current(), line.ancestors()));
+      if (auto forked = folder.Fork(line.current(), line.ancestors()); !forked)
+        return OfFiles(forked.error());
     }
   }
   folder_ = std::move(folder);

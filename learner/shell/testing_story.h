@@ -94,7 +94,7 @@ class LearnerStory {
         LearnerOptions{.name = "lena", .directory = folder.path(), .weights_endpoint = "ipc:///w"},
         *network, clock, weights,
         [this](const std::string&) -> Result<std::unique_ptr<TrajectoryQueue>> {
-          return std::make_unique<MemoryQueue>(broker);
+          return make_queue();
         },
         FakeTrainer::Maker(&disk_is_full, &refusal),
         [this](std::function<void()> work) {
@@ -187,6 +187,9 @@ class LearnerStory {
   ManualClock clock;
   WeightsTable weights;
   std::shared_ptr<MemoryBroker> broker = std::make_shared<MemoryBroker>();
+  std::function<std::unique_ptr<TrajectoryQueue>()> make_queue = [this] {
+    return std::make_unique<MemoryQueue>(broker);
+  };
   std::unique_ptr<FakeNetwork> network;
   std::unique_ptr<Learner> learner;
   std::vector<std::function<void()>>
