@@ -1,6 +1,7 @@
 #include "learner/core/batches.h"
 
 #include <algorithm>
+#include <set>
 
 #include "common/base/check.h"
 #include "learner/core/advantages.h"
@@ -91,6 +92,15 @@ void Batches::Take(const std::vector<std::vector<uint64_t>>& groups, Batch& batc
     batch.trajectories.push_back(std::move(found->second));
     pending_.erase(found);
   }
+  ForgetFinishedGroups();
+}
+
+void Batches::ForgetFinishedGroups() {
+  std::set<GroupId> pending;
+  for (const auto& [seq, trajectory] : pending_) pending.insert(trajectory.id.group);
+  std::erase_if(seen_, [&](const auto& group) {
+    return group.second >= algorithm_.group && !pending.contains(group.first);
+  });
 }
 
 std::optional<Batch> Batches::Cut(const TrainedLine& line) {

@@ -7,15 +7,13 @@
 //
 // When a batch is cut
 // - Trajectories whose oldest turn is more than `staleness` steps behind the current version, or
-// was
-//   sampled off the current line of versions, are stale: never trained.
+//   was sampled off the current line of versions, are stale: never trained.
 // - Trajectories without a trainable turn (advantages.h) are dropped.
 // - A group is whole when all `group` episodes have been seen. As soon as whole groups hold
 //   `batch_episodes` usable trajectories, the oldest whole groups become the batch.
 // - Groups need not become whole (an episode may be given up elsewhere), so when usable
-// trajectories in
-//   groups of two or more reach 1.5 x batch_episodes (batch_episodes where staleness is 0, for then
-//   no more can come), the oldest groups are taken as they are.
+//   trajectories in groups of two or more reach 1.5 x batch_episodes (batch_episodes where
+//   staleness is 0, for then no more can come), the oldest groups are taken as they are.
 // - At the end of a run everything left is taken; a trajectory without a peer is dropped.
 #pragma once
 
@@ -80,6 +78,8 @@ class Batches {
   // Whether every number below `end` was added: with CloseRun's end, nothing more will come.
   bool HasAllBelow(uint64_t end) const;
   size_t pending() const { return pending_.size() + gone_.size(); }
+  // What it keeps of groups; bounded by what is pending and the groups that never became whole.
+  size_t remembered_groups() const { return seen_.size(); }
   TrainingWatermark watermark() const { return watermark_.Save(); }
 
  private:
@@ -91,13 +91,15 @@ class Batches {
   // Gives up what can never be trained, and returns the rest by group.
   Groups Sieve(const TrainedLine& line);
   bool IsWhole(const GroupId& group) const;
+  void ForgetFinishedGroups();
   void Take(const std::vector<std::vector<uint64_t>>& groups, Batch& batch);
 
   const Algorithm algorithm_;
   Watermark watermark_;
   std::map<uint64_t, Trajectory> pending_;
   std::vector<ConsumedTrajectory> gone_;  // given up: in the consumed of the next batch
-  std::map<GroupId, int> seen_;           // episodes of a group, whatever became of them
+  // Episodes of a group, whatever became of them, until the last of a whole group is consumed.
+  std::map<GroupId, int> seen_;
 };
 
 }  // namespace warpsmith

@@ -181,6 +181,16 @@ TEST(Batches, TheEndTakesEverythingOnce) {
   EXPECT_FALSE(batches.CutRest(kStart));
 }
 
+TEST(Batches, ALongRunKeepsNothingOfGroupsThatAreDone) {
+  Batches batches(Small(2, 4, 4), {});
+  for (uint64_t seq = 0; seq < 400; ++seq) {
+    batches.Add(seq, seq % 8 == 0 ? LostEpisode(seq / 2) : Episode(seq / 2));
+    batches.Cut(kStart);
+  }
+  EXPECT_EQ(batches.watermark().below, 400 - batches.pending());
+  EXPECT_LE(batches.remembered_groups(), 4u);
+}
+
 TEST(Batches, AnEpisodeWithoutTurnsIsDropped) {
   Batches batches(Small(2, 2, 4), {});
   Trajectory empty = Episode(1);
