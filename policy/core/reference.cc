@@ -378,6 +378,14 @@ bool SameExpr(const Expr& a, const Expr& b) {
   return true;
 }
 
+bool Mentions(const Expr& expr, std::string_view name) {
+  if (expr.kind == ExprKind::kName && expr.name == name) return true;
+  return std::any_of(expr.args.begin(), expr.args.end(),
+                     [&](const ExprPtr& arg) { return Mentions(*arg, name); }) ||
+         std::any_of(expr.keywords.begin(), expr.keywords.end(),
+                     [&](const auto& keyword) { return Mentions(*keyword.second, name); });
+}
+
 bool IsCall(const Expr& expr, std::string_view name, int arity) {
   return expr.kind == ExprKind::kCall && expr.name == name &&
          (arity < 0 || expr.args.size() == static_cast<size_t>(arity));

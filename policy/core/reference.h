@@ -55,6 +55,9 @@ std::string ToString(const Expr& expr);
 // Equal trees.
 bool SameExpr(const Expr& a, const Expr& b);
 
+// Whether the parameter `name` stands anywhere in it, keywords included.
+bool Mentions(const Expr& expr, std::string_view name);
+
 // Whether it is a call of `name` with `arity` positional arguments (any number where negative).
 bool IsCall(const Expr& expr, std::string_view name, int arity = -1);
 

@@ -21,12 +21,6 @@ struct Chain {
   std::vector<const ScalarSpec*> scalars;
 };
 
-bool Uses(const Expr& expr, const std::string& name) {
-  if (expr.kind == ExprKind::kName && expr.name == name) return true;
-  return std::any_of(expr.args.begin(), expr.args.end(),
-                     [&](const ExprPtr& arg) { return Uses(*arg, name); });
-}
-
 Result<Chain> Read(const Task& task) {
   if (task.outputs.size() != 1) return Fail(ErrorCode::kInvalidInput, "it has not one output");
   const OutputSpec& output = task.outputs[0];
@@ -37,7 +31,7 @@ Result<Chain> Read(const Task& task) {
     return Fail(ErrorCode::kInvalidInput, "the reference returns a tuple");
   Chain chain{.expression = reference.results[0]};
   for (const InputSpec& input : task.inputs) {
-    if (!Uses(*chain.expression, input.name)) continue;
+    if (!Mentions(*chain.expression, input.name)) continue;
     if (!IsOneOfFloats(input.dtype))
       return Fail(ErrorCode::kInvalidInput, fmt::format("{} is not floating", input.name));
     if (input.shape == output.shape)
@@ -50,7 +44,7 @@ Result<Chain> Read(const Task& task) {
   }
   if (chain.whole.empty()) return Fail(ErrorCode::kInvalidInput, "no input has the output's shape");
   for (const ScalarSpec& scalar : task.scalars)
-    if (Uses(*chain.expression, scalar.name)) chain.scalars.push_back(&scalar);
+    if (Mentions(*chain.expression, scalar.name)) chain.scalars.push_back(&scalar);
   RETURN_IF_ERROR(CheckElementwise(*chain.expression, [&](const std::string& name) {
     return std::any_of(task.inputs.begin(), task.inputs.end(),
                        [&](const InputSpec& input) { return input.name == name; }) ||
@@ -215,7 +209,7 @@ std::string ElementwiseFamily::Write(const Task& task, DeviceKind device,
   const OutputSpec& output = task.outputs[0];
   const std::string elements = Product(output.shape, 0, output.shape.size());
   const std::string out =
-      SafeName(output.name) + (Uses(*chain->expression, output.name) ? "_out" : "");
+      SafeName(output.name) + (Mentions(*chain->expression, output.name) ? "_out" : "");
   const std::string load = chosen["load"] == "ca" ? "load_vec" : "load_" + chosen["load"];
 
   std::string args, apply_parameters, declarations, items, loads, vector_values, wrapped_values,

@@ -3,11 +3,13 @@
 #include <cstdlib>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 #include "common/base/random.h"
 #include "common/suite/plan_file.h"
 #include "common/suite/resolve.h"
 #include "policy/core/observation.h"
+#include "policy/grammar/cuda_text.h"
 #include "policy/grammar/families.h"
 #include "policy/grammar/random_policy.h"
 #include "policy/grammar/row_program.h"
@@ -206,6 +208,86 @@ TEST(RowProgram, OnePassExistsWhereAFormulaDoes) {
   EXPECT_EQ(passes("torch.sum(x * x, -1, True) * x", PassMode::kTwo), 1u);
   EXPECT_EQ(passes("torch.softmax(torch.softmax(x, -1), -1)", PassMode::kTwo), 4u);
   EXPECT_EQ(passes("torch.softmax(x, -1) + torch.log_softmax(x, -1)", PassMode::kTwo), 2u);
+}
+
+// Words of a text that are code of its own: no comments, numbers, preprocessor lines, nor what is
+// named after something of the task.
+std::set<std::string> OwnWords(const std::string& text, const Task& task) {
+  std::set<std::string> words;
+  std::istringstream lines(text.substr(text.find("*/") + 2));
+  const auto is_word = [](char c) { return std::isalnum(c) || c == '_'; };
+  for (std::string line; std::getline(lines, line);) {
+    line = line.substr(0, line.find("//"));
+    if (line.starts_with('#')) continue;
+    for (size_t i = 0; i < line.size();) {
+      size_t end = i;
+      while (end < line.size() &&
+             (is_word(line[end]) || (std::isdigit(line[i]) && line[end] == '.')))
+        ++end;
+      const std::string word = line.substr(i, end - i);
+      i = std::max(end, i + 1);
+      if (!word.empty() && !std::isdigit(word[0])) words.insert(word);
+    }
+  }
+  std::set<std::string> names = {"row_max",  "row_min",      "row_sum",
+                                 "row_mean", "row_variance", "mean_square"};
+  for (const auto& input : task.inputs) names.insert(input.name);
+  for (const auto& output : task.outputs) names.insert(output.name);
+  for (const auto& scalar : task.scalars) names.insert(scalar.name);
+  std::erase_if(words, [&](const std::string& word) {
+    const std::string stem = word.substr(0, word.rfind('_'));
+    return names.contains(word) || names.contains(stem) || word.ends_with("_kernel") ||
+           word.starts_with("pass_");
+  });
+  return words;
+}
+
+// A parameter that the text means something else by gives another result, or none that compiles:
+// a scalar `k` would be the loop's.
+TEST(Grammar, NoWordOfATextIsLeftToATask) {
+  // Parameters of device functions that stand before the kernel hide nothing in it, nor do members.
+  const std::set<std::string> elsewhere = {"v",     "a",      "b",   "low", "high",
+                                           "slope", "length", "raw", "x",   "y"};
+  std::vector<Task> tasks = ShippedTasks();
+  for (const char* operation :
+       {"torch.layer_norm(x, [cols])", "torch.log_softmax(x, -1)", "torch.amin(x, -1, True) - x",
+        "torch.clamp(x, -1, 1) / torch.nn.functional.softplus(x) + torch.sqrt(torch.abs(x))",
+        "torch.relu(x) + torch.sigmoid(x) * torch.tanh(x) + torch.maximum(x, torch.square(x))",
+        "torch.minimum(x, -x) + torch.nn.functional.leaky_relu(x) + torch.log1p(x * x) ** 3",
+        "torch.erf(x) + torch.rsqrt(torch.exp(x)) + torch.sin(x) * torch.cos(x)",
+        "torch.floor(x) + torch.ceil(x) + torch.expm1(x) - torch.log(x * x + 1)"})
+    tasks.push_back(Operation(operation));
+  std::set<std::string> left;
+  for (const Task& task : tasks)
+    for (uint64_t seed = 0; seed < 40; ++seed)
+      for (const std::string& word : OwnWords(Draw(task, DeviceKind::kCuda, seed).text, task))
+        if (SafeName(word) == word && !elsewhere.contains(word)) left.insert(word);
+  EXPECT_THAT(left, ::testing::IsEmpty());
+}
+
+TEST(Grammar, KeywordsAreArgumentsToo) {
+  Task task = Operation("torch.clamp(x, min=low, max=high)");
+  task.scalars = {{.name = "low", .value = -1}};
+  task.inputs.push_back(task.inputs[0]);
+  task.inputs.back().name = "high";
+  task.reference = "def reference(x, low, high):\n    return torch.clamp(x, min=low, max=high)";
+  EXPECT_EQ(FamilyOf(task), "elementwise");
+  EXPECT_THAT(Draw(task, DeviceKind::kHost, 1).text, HasSubstr("clamp(x, low, high)"));
+
+  // A reduction in a keyword comes in a pass before.
+  task.reference =
+      "def reference(x, low, high):\n"
+      "    return torch.sum(torch.clamp(x, min=low, max=torch.mean(high, -1, True)), -1, True) * x";
+  EXPECT_EQ(FamilyOf(task), "row");
+  const auto program = ReadRowProgram(task, PassMode::kTwo);
+  ASSERT_TRUE(program) << program.error().message;
+  EXPECT_EQ(program->passes, 2u);
+  // One value a column, in a keyword only.
+  task.inputs.back().shape = {"cols"};
+  task.reference =
+      "def reference(x, low, high):\n"
+      "    return torch.clamp(torch.softmax(x, -1), min=low, max=high)";
+  EXPECT_THAT(Draw(task, DeviceKind::kHost, 1).text, HasSubstr("high_part = load_part(high"));
 }
 
 TEST(Grammar, NamesOfATaskNeverClashWithTheText) {

@@ -251,12 +251,6 @@ class RowWriter {
     return text.expression;
   }
 
-  bool Mentions(const Expr& expr, const std::string& name) const {
-    if (expr.kind == ExprKind::kName && expr.name == name) return true;
-    return std::any_of(expr.args.begin(), expr.args.end(),
-                       [&](const ExprPtr& arg) { return Mentions(*arg, name); });
-  }
-
   // How many parts of a row a thread keeps in registers.
   int64_t CachedParts() const {
     const auto& shape = program_.whole[0]->shape;
@@ -461,16 +455,19 @@ for (int k = 0; k < kVec; ++k) {
                       reduction.reduce == RowReduce::kMax ? ">" : "<");
   }
 
-  // Milakov, Gimelshein: "Online normalizer calculation for softmax", 2018.
+  // Milakov, Gimelshein: "Online normalizer calculation for softmax", 2018. In a scope of its own:
+  // a pass may hold several.
   std::string OnlineStep(const RowReduction& sum) {
     return fmt::format(
-        "const float {sum}_term = {value};\n"
-        "const float value = inside ? {sum}_term : -kLargest;\n"
-        "const float largest = value > {max}_k[k] ? value : {max}_k[k];\n"
-        "const float rescaled = {sum}_k[k] * {exp}({max}_k[k] - largest);\n"
-        "const float added = {exp}(value - largest);\n"
-        "{sum}_k[k] = rescaled + (inside ? added : 0.0f);\n"
-        "{max}_k[k] = largest;\n",
+        "{{\n"
+        "  const float {sum}_term = {value};\n"
+        "  const float value = inside ? {sum}_term : -kLargest;\n"
+        "  const float largest = value > {max}_k[k] ? value : {max}_k[k];\n"
+        "  const float rescaled = {sum}_k[k] * {exp}({max}_k[k] - largest);\n"
+        "  const float added = {exp}(value - largest);\n"
+        "  {sum}_k[k] = rescaled + (inside ? added : 0.0f);\n"
+        "  {max}_k[k] = largest;\n"
+        "}}\n",
         fmt::arg("max", sum.max), fmt::arg("value", Text(*sum.of)), fmt::arg("sum", sum.name),
         fmt::arg("exp", Exp()));
   }

@@ -107,6 +107,7 @@ class Lowering {
     if (expr.kind == ExprKind::kName)
       if (const RowReduction* reduction = Find(expr.name)) level = reduction->level + 1;
     for (const ExprPtr& arg : expr.args) level = std::max(level, LevelOf(*arg));
+    for (const auto& [key, arg] : expr.keywords) level = std::max(level, LevelOf(*arg));
     return level;
   }
 

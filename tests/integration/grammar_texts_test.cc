@@ -131,6 +131,13 @@ std::vector<Known> KnownTasks() {
       {shipped[6], Transposed},
       {shipped[7], Transposed},
       {Named(shipped[3], "log_softmax", "torch.log_softmax(x, -1)"), EachRow(LogSoftmax)},
+      {Named(shipped[3], "two_softmaxes", "torch.softmax(x, -1) - torch.softmax(2 * x, -1)"),
+       EachRow([](const Matrix& row, const Inputs& inputs) {
+         Matrix result = Softmax(row, inputs);
+         const Matrix sharp = Softmax(Map(row, [](double v) { return 2 * v; }), inputs);
+         for (size_t i = 0; i < row.size(); ++i) result[i] -= sharp[i];
+         return result;
+       })},
       {Named(shipped[3], "layer_norm", "torch.layer_norm(x, [cols])"), EachRow(LayerNorm)},
       {Named(
            shipped[3], "functions",
@@ -152,6 +159,21 @@ std::vector<Known> KnownTasks() {
                 1 / (x * x + 2);
        })},
   };
+  // Names that the text would use itself, and arguments by keyword.
+  Task named = shipped[3];
+  named.scalars = {{.name = "k", .value = 0.5}, {.name = "i", .value = 0.25}};
+  named.reference =
+      "def reference(x, k, i):\n    return torch.clamp(x * k, min=-i, max=i) + torch.sum(x, -1, "
+      "True)";
+  named.id = TaskId("known/named_like_loops");
+  known.push_back({named, EachRow([](const Matrix& row, const Inputs&) {
+                     const double sum = Sum(row, [](double v) { return v; });
+                     return Map(row,
+                                [&](double v) { return std::clamp(0.5 * v, -0.25, 0.25) + sum; });
+                   })});
+  named.reference = "def reference(x, k, i):\n    return x * k + i";
+  named.id = TaskId("known/scaled");
+  known.push_back({named, EachElement([](const auto& v) { return v.at("x") * 0.5 + 0.25; })});
   Task sums = Named(shipped[3], "row_sum", "torch.sum(x, -1)");
   sums.outputs[0].shape = {"rows"};
   known.push_back({sums, EachRow([](const Matrix& row, const Inputs&) {
