@@ -19,6 +19,8 @@ static_assert(std::endian::native == std::endian::little,
 using Json = nlohmann::json;
 
 constexpr size_t kLengthBytes = 8;
+// Ours have a few KiB; parsing takes a multiple of a header's size.
+constexpr uint64_t kMaxHeaderBytes = 1 << 20;
 
 tl::unexpected<Error> Corrupt(const std::string& what) {
   return Fail(ErrorCode::kCorrupt, "safetensors: " + what);
@@ -66,12 +68,13 @@ Result<TensorFile> DecodeTensors(std::string_view bytes) {
   std::memcpy(&length, bytes.data(), kLengthBytes);
   bytes.remove_prefix(kLengthBytes);
   if (length > bytes.size()) return Corrupt("the header goes beyond the file");
+  if (length > kMaxHeaderBytes) return Corrupt("a header of more than 1 MiB");
   const Json header = Json::parse(bytes.substr(0, length), nullptr, /*allow_exceptions=*/false);
   if (!header.is_object()) return Corrupt("the header is no JSON object");
   const std::string_view data = bytes.substr(length);
 
   TensorFile file;
-  uint64_t described = 0;
+  std::map<uint64_t, uint64_t> ranges;  // of the data that tensors have: begin -> end
   for (const auto& [name, entry] : header.items()) {
     if (!entry.is_object()) return Corrupt(fmt::format("`{}` is no object", name));
     if (name == "__metadata__") {
@@ -96,11 +99,17 @@ Result<TensorFile> DecodeTensors(std::string_view bytes) {
     NamedTensor tensor{.shape = shape->get<std::vector<int64_t>>()};
     tensor.values.resize(*elements);
     if (*elements > 0) std::memcpy(tensor.values.data(), data.data() + begin, end - begin);
-    described += end - begin;
+    if (*elements > 0 && !ranges.emplace(begin, end).second)
+      return Corrupt(fmt::format("`{}` shares its data with another tensor", name));
     file.tensors.emplace(name, std::move(tensor));
   }
-  // Overlaps and holes both change the sum or an end; a file of ours has neither.
-  if (described != data.size()) return Corrupt("the data is not what the header describes");
+  // No overlaps and no holes, as the format says.
+  uint64_t next = 0;
+  for (const auto& [begin, end] : ranges) {
+    if (begin != next) break;
+    next = end;
+  }
+  if (next != data.size()) return Corrupt("the data is not what the header describes");
   return file;
 }
 

@@ -68,6 +68,12 @@ TEST(Safetensors, RefusesHeadersThatLie) {
       Problem(WithHeader(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", data)),
       HasSubstr("not what the header describes"));
   EXPECT_THAT(Problem(std::string(8, '\xff')), HasSubstr("beyond the file"));
+  // Two tensors over the first half, and nothing over the second.
+  EXPECT_THAT(Problem(WithHeader(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+                                 R"("b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+                                 data)),
+              HasSubstr("shares its data"));
+  EXPECT_THAT(Problem(WithHeader(std::string(2 << 20, '['), data)), HasSubstr("1 MiB"));
 }
 
 TEST(Safetensors, NoMutationCrashes) {
