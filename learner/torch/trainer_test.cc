@@ -9,6 +9,7 @@
 #include "common/base/random.h"
 #include "common/runtime/files.h"
 #include "policy/grammar/families.h"
+#include "policy/grammar/random_policy.h"
 #include "policy/grammar/shipped_tasks.h"
 #include "policy/torch/grammar_policy.h"
 #include "policy/torch/safetensors.h"
@@ -126,6 +127,11 @@ TEST_F(TrainerTest, RefusesWhatItCannotTrain) {
   RunSpec unknown = Spec({ToyTask()});
   unknown.algorithm.advantage = "gae";
   EXPECT_THAT(Trainer::Init(unknown, 1).error().message, HasSubstr("gae"));
+  RunSpec endless = Spec({ToyTask()});
+  endless.algorithm.epochs = 2'000'000'000;
+  EXPECT_THAT(Trainer::Init(endless, 1).error().message, HasSubstr("algorithm.epochs"));
+  RunSpec nowhere = Spec({ToyTask()}, std::nan(""));
+  EXPECT_THAT(Trainer::Init(nowhere, 1).error().message, HasSubstr("algorithm.learning_rate"));
   RunSpec strange = Spec({ToyTask()});  // no family of the grammar fits a task without a reference
   EXPECT_THAT(Trainer::Init(strange, 1).error().message, HasSubstr("can write toys/toy"));
 }
@@ -194,6 +200,83 @@ TEST_F(TrainerTest, TheLossIsTheFormulasByHand) {
   const StepReport on_policy = trainer.Step(Play(trainer, 2, 4)).report;
   EXPECT_NEAR(on_policy.loss, -0.01 * uniform, 1e-5);
   EXPECT_NEAR(on_policy.approx_kl, 0, 1e-10);
+}
+
+// What Adam is given, against differences of the loss. At a step's start every ratio is 1, so that
+// the loss it reports is -mean(weight * advantage) - bonus; its derivative is the objective's as
+// long as no weight is capped.
+TEST_F(TrainerTest, TheGradientIsTheDerivativeOfTheLoss) {
+  RunSpec spec = Spec({ToyTask()}, 3e-2);
+  spec.algorithm.epochs = 1;
+  spec.algorithm.entropy = 0.05;
+  Trainer trainer = MustInit(spec, 3, kToyFamilies);
+  for (uint64_t step = 0; step < 3; ++step) trainer.Step(Play(trainer, step, 4));  // not uniform
+  const auto batch = Play(trainer, 9, 4);  // one gradient step
+  const TensorFile before = *ReadTensors(Path());
+
+  ASSERT_EQ(trainer.Step(batch).updates, 1);
+  ASSERT_TRUE(trainer.Save(Path("after")));
+  const TensorFile after = *ReadTensors(Path("after"));
+  Trainer still = MustInit(spec, 3, kToyFamilies);
+  const auto loss_with = [&](const std::string& name, size_t i, float change) {
+    TensorFile file = before;
+    file.tensors.at(name).values[i] += change;
+    EXPECT_TRUE(WriteTensors(Path("changed"), file));
+    EXPECT_TRUE(still.Load(Path("changed")));
+    return still.Step(batch).report.loss;
+  };
+  double norm = 0;
+  int compared = 0;
+  for (const auto& [name, moment] : before.tensors) {
+    if (!name.starts_with("adam.m.")) continue;
+    std::vector<double> gradient;
+    for (size_t i = 0; i < moment.values.size(); ++i) {
+      gradient.push_back((after.tensors.at(name).values[i] - 0.9 * moment.values[i]) / 0.1);
+      norm += gradient.back() * gradient.back();
+    }
+    const std::string weight = name.substr(std::string("adam.m.").size());
+    std::vector<size_t> order(gradient.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return std::abs(gradient[a]) > std::abs(gradient[b]);
+    });
+    for (size_t n = 0; n < std::min<size_t>(3, order.size()); ++n, ++compared) {
+      const size_t i = order[n];
+      const float h = 1e-2f;
+      const double numeric = (loss_with(weight, i, h) - loss_with(weight, i, -h)) / (2 * h);
+      EXPECT_NEAR(gradient[i], numeric, 2e-4 + 0.02 * std::abs(numeric)) << weight << " " << i;
+    }
+  }
+  EXPECT_GE(compared, 20);
+  EXPECT_LT(std::sqrt(norm), 0.99) << "clipped: nothing to compare";
+  EXPECT_GT(std::sqrt(norm), 0.01);
+}
+
+// So that whatever a trained policy does better than the random one, it has learned.
+TEST_F(TrainerTest, TheRandomPolicyDrawsAsAnUntrainedOneDoes) {
+  const std::vector<Task> tasks = ShippedTasks();
+  GrammarPolicy loaded;
+  ASSERT_TRUE(MustInit(Spec(tasks), 11, Families()).Save(Path()));
+  ASSERT_TRUE(loaded.Load(Path(), {1, 0}));
+  RandomPolicy random(Families());
+  const DeviceFacts device;
+  for (const Task& task : tasks) {
+    std::vector<Turn> turns;
+    for (uint64_t seed = 0; seed < 12; ++seed) {
+      const Observation observation{.task = task, .device = device, .turns = turns, .seed = seed};
+      const Action drawn = random.Act(std::span(&observation, 1))->at(0);
+      const Action untrained = loaded.Act(std::span(&observation, 1))->at(0);
+      EXPECT_EQ(drawn.ids, untrained.ids);
+      EXPECT_EQ(drawn.text, untrained.text);
+      EXPECT_EQ(drawn.mask, untrained.mask);
+      ASSERT_EQ(drawn.log_probs.size(), untrained.log_probs.size());
+      for (size_t i = 0; i < drawn.log_probs.size(); ++i)
+        EXPECT_NEAR(drawn.log_probs[i], untrained.log_probs[i], 1e-5);
+      Turn turn{.action = drawn, .reward = 1};
+      turn.evaluation.outcome = Correct{.speedup = 1.5};
+      if (turns.size() < 3) turns.push_back(turn);
+    }
+  }
 }
 
 TEST_F(TrainerTest, LearnsTwoSlotsForThreeSeeds) {
