@@ -1,6 +1,6 @@
 // Policy and learner together, over the starter suite on the simulated device: the grammar policy
-// learns within a small budget, and without a learning rate it does not. The same loop as a run's,
-// without the processes.
+// learns within a small budget, and without a learning rate, or from rewards that are not its own,
+// it does not. The same loop as a run's, without the processes.
 #include <gmock/gmock.h>
 
 #include "common/base/random.h"
@@ -60,21 +60,31 @@ class Learning : public ::testing::Test {
     return episodes;
   }
 
-  Rewards Train(double learning_rate, uint64_t seed, int steps) {
+  // Rewards of a group's turn go to other episodes than the ones that earned them.
+  static void Shuffle(std::vector<Trajectory>& group, Random& random) {
+    for (size_t turn = 0; turn < group[0].turns.size(); ++turn)
+      for (size_t k = group.size(); k > 1; --k)
+        std::swap(group[k - 1].turns[turn].reward, group[random.Below(k)].turns[turn].reward);
+  }
+
+  Rewards Train(double learning_rate, uint64_t seed, int steps, bool shuffled = false) {
     spec_.algorithm.learning_rate = learning_rate;
     auto trainer = Trainer::Init(spec_, seed);
     EXPECT_TRUE(trainer) << trainer.error().message;
     const std::string path = (temp_.path() / "weights.safetensors").string();
     std::vector<double> means;
     uint64_t group = 0;
+    Random random(seed);
     for (int step = 0; step < steps; ++step) {
       GrammarPolicy policy;
       EXPECT_TRUE(trainer->Save(path));
       EXPECT_TRUE(policy.Load(path, {1, trainer->steps()}));
       std::vector<Trajectory> batch;
-      while (batch.size() < static_cast<size_t>(spec_.algorithm.batch_episodes))
-        for (Trajectory& episode : Rollout(policy, seed, group++))
-          batch.push_back(std::move(episode));
+      while (batch.size() < static_cast<size_t>(spec_.algorithm.batch_episodes)) {
+        std::vector<Trajectory> episodes = Rollout(policy, seed, group++);
+        if (shuffled) Shuffle(episodes, random);
+        for (Trajectory& episode : episodes) batch.push_back(std::move(episode));
+      }
       means.push_back(trainer->Step(batch).report.mean_reward);
     }
     Rewards rewards;
@@ -98,6 +108,15 @@ TEST_F(Learning, TheGrammarPolicyImprovesWithin640Evaluations) {
     EXPECT_GT(learned.last_quarter, learned.first_half + 0.08) << seed;
     EXPECT_LT(std::abs(frozen.last_quarter - frozen.first_half), 0.15) << seed;
   }
+}
+
+TEST_F(Learning, RewardsThatWereShuffledTeachNothing) {
+  double shuffled = 0, frozen = 0;
+  for (const uint64_t seed : {1, 2, 3}) {
+    frozen += Train(0, seed, 20).last_quarter / 3;
+    shuffled += Train(1e-2, seed, 20, true).last_quarter / 3;
+  }
+  EXPECT_LT(shuffled, frozen + 0.1);
 }
 
 }  // namespace
