@@ -37,9 +37,14 @@ void World::PlanSubmissions() {
     submissions_.push_back(std::move(submission));
     clockwork_.After(milliseconds(random_.Below(20'000)), [this, i] { Submit(i); });
   }
-  evaluation_.task = SmallSuite().tasks[0];
-  evaluation_.candidates = {"a", "b", "c"};
-  clockwork_.After(milliseconds(random_.Below(20'000)), [this] { SubmitEvaluationJob(); });
+  const size_t evaluations = 1 + random_.Below(4);
+  for (size_t i = 0; i < evaluations; ++i) {
+    EvaluationSubmission evaluation{"evaluation" + std::to_string(i), {}, {}};
+    evaluation.body.task = SmallSuite().tasks[0];
+    evaluation.body.candidates.assign(1 + random_.Below(8), "candidate");
+    evaluations_.push_back(std::move(evaluation));
+    clockwork_.After(milliseconds(random_.Below(40'000)), [this, i] { SubmitEvaluationJob(i); });
+  }
 }
 
 void World::Ask(const std::string& client, ClientRequest request) {
@@ -63,17 +68,21 @@ void World::Cancel(size_t index) {
   clockwork_.After(kAskAgain, [this, index] { Cancel(index); });
 }
 
-void World::SubmitEvaluationJob() {
-  if (evaluation_job_) return;
-  Ask("evaluation", SubmitEvaluation{"evaluation", evaluation_, "auto"});
-  clockwork_.After(kAskAgain, [this] { SubmitEvaluationJob(); });
+void World::SubmitEvaluationJob(size_t index) {
+  const EvaluationSubmission& evaluation = evaluations_[index];
+  if (evaluation.job) return;
+  Ask(evaluation.key, SubmitEvaluation{evaluation.key, evaluation.body, "auto"});
+  clockwork_.After(kAskAgain, [this, index] { SubmitEvaluationJob(index); });
 }
 
 void World::Answered(const std::string& client, const ClientReply& reply) {
   if (const auto* job = std::get_if<JobAccepted>(&reply)) {
-    if (evaluation_job_ && *evaluation_job_ != job->job)
-      invariants_.Broken("a key names one job for ever");
-    evaluation_job_ = job->job;
+    for (EvaluationSubmission& evaluation : evaluations_) {
+      if (evaluation.key != client) continue;
+      if (evaluation.job && *evaluation.job != job->job)
+        invariants_.Broken("a key names one job for ever");
+      evaluation.job = job->job;
+    }
   }
   for (size_t i = 0; i < submissions_.size(); ++i) {
     Submission& submission = submissions_[i];

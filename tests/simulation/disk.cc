@@ -13,6 +13,7 @@ void Durable::Learn(const Record& record) {
   }
   if (const auto* job = std::get_if<JobChanged>(&record)) {
     if (job->state == JobState::kLeased) granted.insert({job->job, job->attempt});
+    if (job->state == JobState::kFinished) finished_jobs[job->job] = job->masked_evaluations;
     if (job->state == JobState::kFinished || job->state == JobState::kCancelled) {
       ended_jobs.insert(job->job);
       if (const auto* rollout = std::get_if<RolloutPlan>(&plans.at(job->job)))

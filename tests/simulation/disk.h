@@ -25,6 +25,7 @@ struct Durable {
   std::set<std::pair<JobId, uint32_t>> evaluations;  // (job, index)
   std::set<JobId> jobs;
   std::set<JobId> ended_jobs;
+  std::map<JobId, int64_t> finished_jobs;  // with their masked evaluations
   std::set<std::pair<RunId, PolicyVersion>> checkpoints;
   std::set<uint64_t> incarnations;
   std::map<JobId, JobPlan> plans;

@@ -47,6 +47,12 @@ void World::WorkerFault() {
   });
 }
 
+void World::DeviceFault() {
+  SimWorker& worker = *workers_[random_.Below(workers_.size())];
+  Tell("-- the device of " + worker.host() + " is sick");
+  worker.Sicken(milliseconds(200 + random_.Below(3000)));
+}
+
 void World::LearnerFault() {
   if (!learner_.up()) return;
   const bool lose = random_.Chance(0.25);

@@ -58,10 +58,11 @@ Evaluation SimWorker::Judge(const Evaluate& order) {
   evaluation.task = order.task.id;
   evaluation.depth = order.depth;
   const double luck = world_.random.Uniform();
-  if (luck < 0.03 && !healthy_) {
-    evaluation.outcome = Infrastructure{InfrastructureKind::kTooNoisy, "pretended"};
-  } else if (luck < 0.04 && !healthy_) {
+  const bool sick = world_.clockwork.now() < sick_until_;
+  if (luck < (sick ? 0.3 : 0.005) && !healthy_) {
     evaluation.outcome = Infrastructure{InfrastructureKind::kDeviceLost, "pretended"};
+  } else if (luck < (sick ? 0.9 : 0.05) && !healthy_) {
+    evaluation.outcome = Infrastructure{InfrastructureKind::kTooNoisy, "pretended"};
   } else if (luck < 0.5) {
     evaluation.outcome = CompileError{"pretended"};
   } else {

@@ -32,6 +32,8 @@ class SimWorker {
   void Hear(const WorkerId& to, CoordinatorToWorker message);
   bool up() const { return core_ != nullptr; }
   const std::string& host() const { return host_; }
+  // Its device judges nothing for a while.
+  void Sicken(Duration time) { sick_until_ = world_.clockwork.now() + time; }
   // From the end of chaos on nothing fails by itself any more.
   void Heal() { healthy_ = true; }
 
@@ -53,6 +55,7 @@ class SimWorker {
   uint64_t life_ = 0;
   WorkerId id_;
   bool healthy_ = false;
+  TimePoint sick_until_{};
   std::unique_ptr<WorkerCore> core_;
   std::map<RunId, PolicyVersion> policy_;  // what the policy child has loaded
   Alarm alarm_;

@@ -16,6 +16,7 @@ struct FaultOptions {
   Duration coordinator_crash = std::chrono::seconds(15);
   Duration coordinator_freeze = std::chrono::seconds(40);
   Duration worker_crash = std::chrono::seconds(8);
+  Duration device_sick = std::chrono::seconds(6);
   Duration learner_crash = std::chrono::seconds(12);
   Duration partition = std::chrono::seconds(6);
   Duration disk_full = std::chrono::seconds(30);

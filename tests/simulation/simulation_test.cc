@@ -34,7 +34,7 @@ TEST(Simulation, TwoStoriesOfASeedAreTheSameToTheLastDraw) {
 TEST(Simulation, WithoutFaultsEverythingEndsSoonAfterItsStart) {
   SimulationOptions options;
   options.seed = 5;
-  options.faults = {{}, {}, {}, {}, {}, {}, {}, {}};
+  options.faults = {{}, {}, {}, {}, {}, {}, {}, {}, {}};
   const SimulationResult result = Simulate(options);
   EXPECT_TRUE(result.broken.empty());
   EXPECT_EQ(result.faults, 0u);

@@ -1,5 +1,6 @@
 #include "tests/simulation/world.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "coordinator/core/testing.h"
@@ -45,6 +46,7 @@ World::World(SimulationOptions options)
   settings_.repeat = seconds(1);
   settings_.weights_grace = seconds(2);
   settings_.retry_cap = seconds(4);
+  settings_.max_failures = 3;
 }
 
 SimulationResult World::Play() {
@@ -62,6 +64,7 @@ SimulationResult World::Play() {
   Plan(faults.coordinator_crash, &World::CoordinatorFault);
   Plan(faults.coordinator_freeze, &World::FreezeFault);
   Plan(faults.worker_crash, &World::WorkerFault);
+  Plan(faults.device_sick, &World::DeviceFault);
   Plan(faults.learner_crash, &World::LearnerFault);
   Plan(faults.partition, &World::PartitionFault);
   Plan(faults.disk_full, &World::DiskFault);
@@ -76,6 +79,7 @@ SimulationResult World::Play() {
     ++result_.events;
   }
   if (invariants_.broken().empty()) CheckLiveness();
+  if (invariants_.broken().empty()) invariants_.EveryPartHasAResult();
   if (invariants_.broken().empty()) CheckTraining();
   result_.broken = invariants_.broken();
   result_.unseed = random_.Bits64();
@@ -133,8 +137,9 @@ void World::Thaw() {
 }
 
 void World::Step(Event event) {
+  invariants_.BeforeStep(*core_, event);
   Effects effects = core_->Step(clockwork_.now(), std::move(event));
-  invariants_.AfterStep(*core_, effects);
+  invariants_.AfterStep(*core_, clockwork_.now(), effects);
   for (Effect& effect : effects) std::visit([&](auto& what) { Do(what); }, effect);
   if (core_ != nullptr) alarm_.Set(core_->NextDeadline());
 }
@@ -219,7 +224,9 @@ bool World::Finished() const {
   if (chaos_) return false;
   for (const Submission& submission : submissions_)
     if (!submission.run || !disk_.durable.ended_runs.contains(*submission.run)) return false;
-  return evaluation_job_ && disk_.durable.ended_jobs.contains(*evaluation_job_);
+  return std::all_of(evaluations_.begin(), evaluations_.end(), [&](const auto& evaluation) {
+    return evaluation.job && disk_.durable.ended_jobs.contains(*evaluation.job);
+  });
 }
 
 void World::CheckLiveness() {
@@ -242,28 +249,36 @@ void World::CheckLiveness() {
                          " does not end though everything has healed: " + problem);
     }
   }
-  if (!evaluation_job_ || !disk_.durable.ended_jobs.contains(*evaluation_job_))
-    invariants_.Broken("the evaluation job does not end though everything has healed");
+  for (const EvaluationSubmission& evaluation : evaluations_)
+    if (!evaluation.job || !disk_.durable.ended_jobs.contains(*evaluation.job))
+      invariants_.Broken(evaluation.key + " does not end though everything has healed");
 }
 
 void World::CheckTraining() {
   // What a restarted coordinator would know.
   const Snapshot snapshot = disk_.image.BeginEpoch();
   for (const RunSnapshot& run : snapshot.runs) {
-    if (!run.added.spec.learns() || run.changed.state != RunState::kComplete) continue;
+    if (run.changed.state != RunState::kComplete) continue;
     const std::string name = "run " + std::to_string(run.added.run.value()) + ": ";
+    if (run.changed.admitted_evaluations != run.added.spec.budget_evaluations)
+      invariants_.Broken(name + "complete before its budget was spent");
+    if (!run.added.spec.learns()) continue;
     const auto disk = learner_.disk().find(run.added.run);
     if (disk == learner_.disk().end()) {
       if (!run.ledger.empty()) invariants_.Broken(name + "trained by nobody");
       continue;
     }
     // Along the line of the final weights, back to its start.
-    std::map<uint64_t, Fate> line;
+    struct Told {
+      Fate fate;
+      uint64_t step;  // of the version that was trained
+    };
+    std::map<uint64_t, Told> line;
     const auto& checkpoints = disk->second.checkpoints;
     for (auto at = checkpoints.find(disk->second.newest); at != checkpoints.end();
          at = checkpoints.find(at->second.parent)) {
       for (const ConsumedTrajectory& consumed : at->second.consumed)
-        if (!line.emplace(consumed.publish_seq, consumed.fate).second)
+        if (!line.emplace(consumed.publish_seq, Told{consumed.fate, at->second.parent.step}).second)
           invariants_.Broken(name + "place " + std::to_string(consumed.publish_seq) +
                              " was consumed twice on the line");
       if (at->second.parent == at->first) break;
@@ -273,9 +288,13 @@ void World::CheckTraining() {
       const auto told = line.find(seq);
       if (told == line.end() || !entry.consumed)
         invariants_.Broken(name + "place " + std::to_string(seq) + " was never consumed");
-      else if (entry.fate != told->second)
+      else if (entry.fate != told->second.fate)
         invariants_.Broken(name + "place " + std::to_string(seq) +
                            " has another fate in the store");
+      else if (entry.fate == Fate::kTrained &&
+               told->second.step >
+                   entry.oldest.step + static_cast<uint64_t>(run.added.spec.algorithm.staleness))
+        invariants_.Broken(name + "place " + std::to_string(seq) + " was too old to be trained");
     }
     if (line.size() > run.ledger.size())
       invariants_.Broken(name + "more was consumed than accepted");

@@ -29,6 +29,11 @@ class World {
     bool cancel = false;
     bool cancelled = false;  // the answer has come
   };
+  struct EvaluationSubmission {
+    std::string key;
+    EvaluationJob body;
+    std::optional<JobId> job;
+  };
   struct Stream {
     std::string name;
     uint64_t base = 0;
@@ -63,13 +68,14 @@ class World {
   void Answered(const std::string& client, const ClientReply& reply);
   void Submit(size_t index);
   void Cancel(size_t index);
-  void SubmitEvaluationJob();
+  void SubmitEvaluationJob(size_t index);
 
   // Faults.
   void Plan(Duration mean, void (World::*fault)());
   void CoordinatorFault();
   void FreezeFault();
   void WorkerFault();
+  void DeviceFault();
   void LearnerFault();
   void PartitionFault();
   void DiskFault();
@@ -109,8 +115,7 @@ class World {
   SimLearner learner_;
 
   std::vector<Submission> submissions_;
-  EvaluationJob evaluation_;
-  std::optional<JobId> evaluation_job_;
+  std::vector<EvaluationSubmission> evaluations_;
   bool chaos_ = true;
 };
 
