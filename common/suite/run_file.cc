@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <set>
 
@@ -62,7 +63,7 @@ void ReadSuites(const YamlNode& node, const SuiteLoader& loader, RunSpec* spec,
     if (!path) continue;
     auto suite = loader(*path);
     if (!suite) {
-      problems->Add(item, fmt::format("suite {} cannot be used", *path));
+      problems->Add(item, fmt::format("suite {} cannot be used", Shown(*path)));
       *suite_problems += "\n" + suite.error().message;
       continue;
     }
@@ -84,8 +85,11 @@ Result<RunSpec> ParseRun(std::string_view text, std::string_view file, const Sui
         {"run", "suites", "policy", "algorithm", "reward", "budget", "device", "seed"}, &problems);
     if (const auto* name = fields.Require("run", "run: first")) {
       spec.name = ReadText(*name, "run", &problems).value_or("");
-      if (spec.name.empty() || spec.name.size() > 128)
-        problems.Add(*name, "run: write a name of 1 to 128 characters");
+      // Printed on terminals and drawn on pages.
+      const bool plain = std::none_of(spec.name.begin(), spec.name.end(),
+                                      [](unsigned char c) { return c < 32 || c == 127; });
+      if (spec.name.empty() || spec.name.size() > 128 || !plain)
+        problems.Add(*name, "run: write a name of 1 to 128 characters, none of them a control one");
     }
     if (const auto* suites = fields.Require("suites", "suites: [suites/starter.yaml]"))
       ReadSuites(*suites, loader, &spec, &problems, &suite_problems);

@@ -60,6 +60,8 @@ TEST(RunFile, BoundsAreChecked) {
   EXPECT_THAT(Problem("evaluations: 10000", "evaluations: 0"), HasSubstr("from 1"));
   EXPECT_THAT(Problem("evaluations: 10000", "evaluations: 1e4"), HasSubstr("whole number"));
   EXPECT_THAT(Problem("seed: 1", "seed: -1"), HasSubstr("from 0"));
+  EXPECT_THAT(Problem("run: first", "run: \"a\\e[2Jb\""), HasSubstr("none of them a control one"));
+  EXPECT_THAT(Problem("run: first", "run: " + std::string(129, 'x')), HasSubstr("128 characters"));
 }
 
 TEST(RunFile, WordsAreChecked) {

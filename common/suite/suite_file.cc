@@ -22,8 +22,8 @@ bool IsSlug(std::string_view text) {
 // A name of letters, digits, _ and -, as suites and tasks have.
 std::string ReadSlug(const YamlNode& node, const std::string& name, YamlProblems* problems) {
   if (node.is_scalar() && IsSlug(node.text)) return node.text;
-  problems->Add(
-      node, fmt::format("{} is `{}`; write up to 64 letters, digits, _ and -", name, node.text));
+  problems->Add(node, fmt::format("{} is `{}`; write up to 64 letters, digits, _ and -", name,
+                                  Shown(node.text)));
   return "";
 }
 
@@ -32,8 +32,9 @@ void ReadStarter(const YamlNode& node, const StarterLoader& loader, Task* task,
   const auto name = ReadText(node, "starter", problems);
   if (!name) return;
   if (name->empty() || name->starts_with('/') || name->find("..") != std::string::npos) {
-    problems->Add(node, fmt::format("starter is `{}`; write a file beside the suite, as {}.cu",
-                                    *name, "softmax_rows"));
+    problems->Add(node,
+                  fmt::format("starter is `{}`; write a file beside the suite, as softmax_rows.cu",
+                              Shown(*name)));
     return;
   }
   auto text = loader(*name);
@@ -42,7 +43,7 @@ void ReadStarter(const YamlNode& node, const StarterLoader& loader, Task* task,
     return;
   }
   if (const auto plan = ParsePlan(*text); !plan)
-    problems->Add(node, fmt::format("starter {}: {}", *name, plan.error().message));
+    problems->Add(node, fmt::format("starter {}: {}", Shown(*name), plan.error().message));
   task->starter = std::move(*text);
 }
 
@@ -65,7 +66,8 @@ Task ReadTask(const YamlNode& node, const std::string& suite, const StarterLoade
       if (key.text == "id") return &value;
     return nullptr;
   }();
-  const std::string what = id_node && id_node->is_scalar() ? "task " + id_node->text : "task";
+  const std::string what =
+      id_node && id_node->is_scalar() ? "task " + Shown(id_node->text) : "task";
   const Fields fields(node, what,
                       {"id", "inputs", "scalars", "outputs", "reference", "reference64", "work",
                        "cases", "starter"},

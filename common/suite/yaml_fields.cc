@@ -21,13 +21,6 @@ const char* KindName(const YamlNode& node) {
   return "";
 }
 
-std::string Shown(std::string_view text) {
-  std::string shown(text.substr(0, 60));
-  for (char& c : shown)
-    if (static_cast<unsigned char>(c) < 32) c = ' ';
-  return shown + (text.size() > 60 ? "..." : "");
-}
-
 size_t Distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j < row.size(); ++j) row[j] = j;
@@ -44,6 +37,18 @@ size_t Distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+std::string Shown(std::string_view text) {
+  constexpr size_t kMost = 60;
+  size_t end = std::min(text.size(), kMost);
+  // Not in the middle of a character of UTF-8.
+  while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+    --end;
+  std::string shown(text.substr(0, end));
+  for (char& c : shown)
+    if (static_cast<unsigned char>(c) < 32 || c == 127) c = ' ';
+  return shown + (text.size() > end ? "..." : "");
+}
 
 std::optional<std::string_view> Nearest(std::string_view word,
                                         const std::vector<std::string_view>& words) {
@@ -113,8 +118,8 @@ std::optional<double> ReadNumber(const YamlNode& node, std::string_view name,
   const bool plain = whole && digits.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
   if (plain && !node.quoted && std::isfinite(value)) return value;
   if (plain && node.quoted)
-    problems->Add(node,
-                  fmt::format("{} is a quoted number; write {} without quotes", name, node.text));
+    problems->Add(node, fmt::format("{} is a quoted number; write {} without quotes", name,
+                                    Shown(node.text)));
   else
     problems->Add(node, fmt::format("{} is `{}`; write a finite number such as 1e-3", name,
                                     Shown(node.text)));

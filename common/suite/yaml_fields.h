@@ -63,6 +63,9 @@ std::optional<std::string> ReadExpression(const YamlNode& node, std::string_view
 std::optional<std::vector<std::string>> ReadExpressions(const YamlNode& node, std::string_view name,
                                                         YamlProblems* problems);
 
+// The beginning of a text as a message may show it: short, without control characters.
+std::string Shown(std::string_view text);
+
 // The word of `words` nearest to `word`, if it is near at all.
 std::optional<std::string_view> Nearest(std::string_view word,
                                         const std::vector<std::string_view>& words);

@@ -133,10 +133,13 @@ class ViewBuffer : public std::streambuf {
 }  // namespace
 
 void YamlProblems::Add(YamlPlace place, std::string text) {
-  if (problems_.size() < kMax)
-    problems_.push_back({place, std::move(text)});
-  else
+  if (problems_.size() >= kMax) {
     ++more_;
+    return;
+  }
+  for (char& c : text)  // what stands in a file must not move a terminal's cursor
+    if ((static_cast<unsigned char>(c) < 32 && c != '\n') || c == 127) c = ' ';
+  problems_.push_back({place, std::move(text)});
 }
 
 std::string YamlProblems::ToString(std::string_view file) const {
@@ -161,7 +164,7 @@ std::optional<YamlNode> ParseYaml(std::string_view text, const YamlLimits& limit
   }
   if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
     const int line = static_cast<int>(std::count(text.begin(), text.begin() + nul, '\n')) + 1;
-    problems->Add(YamlPlace{line, 1}, "a NUL byte; remove it");
+    problems->Add(YamlPlace{line, 1}, "a NUL byte; write plain text in UTF-8");
     return std::nullopt;
   }
   try {
