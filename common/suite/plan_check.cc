@@ -42,7 +42,7 @@ Status CheckPlan(const Plan& plan) {
   }
   for (const auto& temp : plan.temps) {
     RETURN_IF_ERROR(Name(temp.name, "temps"));
-    RETURN_IF_ERROR(Expressions(temp.shape, 0, 8, "shape"));
+    RETURN_IF_ERROR(Expressions(temp.shape, 0, kMaxPlanRank, "shape"));
   }
   if (plan.zero.size() > kMaxArguments)
     return Fail(ErrorCode::kInvalidInput, "zero: too many names");

@@ -67,7 +67,8 @@ void ReadLet(const YamlNode& node, Plan* plan, YamlProblems* problems) {
                                     kMaxPlanLets));
   for (const auto& [key, value] : node.entries) {
     if (!IsIdentifier(key.text) || IsReservedName(key.text)) {
-      problems->Add(key, fmt::format("let: `{}` cannot be a name here; write another", key.text));
+      problems->Add(key,
+                    fmt::format("let: `{}` cannot be a name here; write another", Shown(key.text)));
       continue;
     }
     auto expression = ReadExpression(value, "let: " + key.text, problems);
@@ -143,9 +144,10 @@ void ReadTemps(const YamlNode& node, Plan* plan, YamlProblems* problems) {
     return;
   }
   for (const auto& [key, value] : node.entries) {
-    const std::string what = "temp " + key.text;
+    const std::string what = "temp " + Shown(key.text);
     if (!IsIdentifier(key.text) || IsReservedName(key.text)) {
-      problems->Add(key, fmt::format("temps: `{}` cannot be a name; write another", key.text));
+      problems->Add(key,
+                    fmt::format("temps: `{}` cannot be a name; write another", Shown(key.text)));
       continue;
     }
     TempSpec temp{.name = key.text};
@@ -155,20 +157,27 @@ void ReadTemps(const YamlNode& node, Plan* plan, YamlProblems* problems) {
       if (!parsed)
         problems->Add(*dtype, fmt::format("{}: dtype: `{}` is none; write float32, bfloat16, int32 "
                                           "or another",
-                                          what, dtype->text));
+                                          what, Shown(dtype->text)));
       temp.dtype = parsed.value_or(Dtype::kFloat32);
     }
-    if (const auto* shape = fields.Require("shape", "shape: rows"))
+    if (const auto* shape = fields.Require("shape", "shape: rows")) {
       temp.shape = ReadExpressions(*shape, what + ": shape", problems).value_or(temp.shape);
+      if (temp.shape.size() > kMaxPlanRank)
+        problems->Add(*shape, fmt::format("{}: shape of {} dimensions; at most {} are allowed",
+                                          what, temp.shape.size(), kMaxPlanRank));
+    }
     plan->temps.push_back(std::move(temp));
   }
 }
 
 void ReadZero(const YamlNode& node, Plan* plan, YamlProblems* problems) {
   plan->zero = ReadList(node, "zero", problems).value_or(plan->zero);
+  if (plan->zero.size() > kMaxArguments)
+    problems->Add(node, fmt::format("zero: {} names; at most {} are allowed", plan->zero.size(),
+                                    kMaxArguments));
   std::set<std::string> seen;
   for (const auto& name : plan->zero) {
-    if (!IsIdentifier(name))
+    if (!IsIdentifier(name) || IsReservedName(name))
       problems->Add(node, "zero: write names of outputs or temps, as [y, partial]");
     else if (!seen.insert(name).second)
       problems->Add(node, fmt::format("zero: `{}` stands here twice; keep one", name));

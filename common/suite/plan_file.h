@@ -31,6 +31,7 @@ namespace warpsmith {
 
 constexpr size_t kMaxPlanLets = 64;
 constexpr size_t kMaxPlanTemps = 16;
+constexpr size_t kMaxPlanRank = 8;
 
 // The text as a compiler sees it: without a byte-order mark. kInvalidInput: too long, a NUL byte,
 // or empty.
@@ -51,7 +52,8 @@ Result<AdmittedCandidate> AdmitWithPlan(std::string_view text);
 std::vector<std::string> KernelNames(const Plan& plan);
 
 // Whether a Plan that came out of an untrusted process is one that ParsePlan could have returned:
-// counts, names, grammar of expressions. kInvalidInput names the first thing that is not.
+// counts, names, grammar of expressions. kInvalidInput names the first thing that is not. Every
+// plan that ParsePlan returns passes: else a candidate could make its compiler look like a liar.
 Status CheckPlan(const Plan& plan);
 
 // A strict grammar of name expressions, so that a kernel's name can stand in generated code:

@@ -185,6 +185,21 @@ TEST(PlanFile, UntrustedStructsAreCheckedAgain) {
   refused([](Plan& p) { p.zero[0] = "a b"; });
 }
 
+// The supervisor takes a plan that fails its check for a lie of the compiler's, so what the check
+// refuses must have been refused as the candidate's own mistake before.
+TEST(PlanFile, WhatTheCheckRefusesTheParserHasRefused) {
+  const std::string launch = "launches:\n- {kernel: k, grid: 1, block: 1, args: x}\n";
+  for (const char* name : {"min", "max", "ceil_div", "sm_count", "warp_size", "max_shared"})
+    EXPECT_THAT(Problem(WithPlan(launch + "zero: [" + name + "]\n")),
+                HasSubstr("zero: write names of outputs or temps"));
+  EXPECT_THAT(Problem(WithPlan(launch + "temps: {t: {dtype: int8, shape: '1,1,1,1,1,1,1,1,1'}}\n")),
+              HasSubstr("temp t: shape of 9 dimensions; at most 8"));
+  std::string names;
+  for (int i = 0; i < 65; ++i) names += fmt::format("{}n{}", i == 0 ? "" : ", ", i);
+  EXPECT_THAT(Problem(WithPlan(launch + "zero: [" + names + "]\n")),
+              HasSubstr("zero: 65 names; at most 64"));
+}
+
 // Damages a valid candidate in every way that a few edits can; whatever comes out is a plan that
 // stands its check, or a message.
 TEST(PlanFile, SurvivesSeededDamage) {
