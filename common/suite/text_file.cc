@@ -1,31 +1,75 @@
 #include "common/suite/text_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include <fstream>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "common/base/unique_fd.h"
 
 namespace warpsmith {
+namespace {
 
-Result<std::string> ReadTextFile(const std::filesystem::path& path, size_t max_bytes) {
-  std::error_code error;
-  const auto type = std::filesystem::status(path, error).type();
-  if (type == std::filesystem::file_type::directory)
+constexpr int kPipeWaitMs = 10'000;
+
+tl::unexpected<Error> CannotRead(const std::filesystem::path& path, int error) {
+  if (error == ENOENT || error == ENOTDIR)
+    return Fail(ErrorCode::kNotFound, fmt::format("{}: no such file", path.string()));
+  if (error == EISDIR)
     return Fail(ErrorCode::kInvalidInput,
                 fmt::format("{}: a folder; name a file in it", path.string()));
-  if (type == std::filesystem::file_type::not_found)
-    return Fail(ErrorCode::kNotFound, fmt::format("{}: no such file", path.string()));
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream)
-    return Fail(ErrorCode::kNotFound,
-                fmt::format("{}: cannot be read; check its permissions", path.string()));
+  return Fail(error == EACCES ? ErrorCode::kInvalidInput : ErrorCode::kNotFound,
+              fmt::format("{}: cannot be read: {}{}", path.string(), std::strerror(error),
+                          error == EACCES ? "; check its permissions" : ""));
+}
+
+// Whether there is something to read; no, where nothing came for so long.
+bool Readable(int fd) {
+  pollfd entry{fd, POLLIN, 0};
+  int ready = 0;
+  do ready = ::poll(&entry, 1, kPipeWaitMs);
+  while (ready < 0 && errno == EINTR);
+  return ready != 0;
+}
+
+tl::unexpected<Error> NothingCame(const std::filesystem::path& path) {
+  return Fail(ErrorCode::kNotFound,
+              fmt::format("{}: nothing came out of it for {} s; name a file, or write into it",
+                          path.string(), kPipeWaitMs / 1000));
+}
+
+}  // namespace
+
+Result<std::string> ReadTextFile(const std::filesystem::path& path, size_t max_bytes) {
+  // A pipe is opened without waiting for its writer: there may never be one.
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd.valid()) return CannotRead(path, errno);
+  struct stat status;
+  if (::fstat(fd.get(), &status) != 0) return CannotRead(path, errno);
+  if (S_ISDIR(status.st_mode)) return CannotRead(path, EISDIR);
+  if (!S_ISREG(status.st_mode) && !Readable(fd.get())) return NothingCame(path);
+
+  std::string text;
+  char buffer[64 << 10];
   // One byte more than allowed tells a file that is too long, also one that grows meanwhile.
-  std::string text(max_bytes + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(stream.gcount()));
-  if (text.size() > max_bytes)
-    return Fail(ErrorCode::kInvalidInput,
-                fmt::format("{}: more than {} bytes", path.string(), max_bytes));
-  return text;
+  while (text.size() <= max_bytes) {
+    const size_t wanted = std::min(sizeof buffer, max_bytes + 1 - text.size());
+    const ssize_t n = ::read(fd.get(), buffer, wanted);
+    if (n == 0) return text;
+    if (n > 0)
+      text.append(buffer, static_cast<size_t>(n));
+    else if (errno == EAGAIN && !Readable(fd.get()))
+      return NothingCame(path);
+    else if (errno != EINTR && errno != EAGAIN)
+      return CannotRead(path, errno);
+  }
+  return Fail(ErrorCode::kInvalidInput,
+              fmt::format("{}: more than {} bytes", path.string(), max_bytes));
 }
 
 }  // namespace warpsmith

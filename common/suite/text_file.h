@@ -8,7 +8,8 @@
 
 namespace warpsmith {
 
-// The whole file. kNotFound: it is not there, or is no file; kInvalidInput: more than `max_bytes`.
+// The whole file, or pipe. kNotFound: it is not there, cannot be read, or is a pipe that nobody
+// writes into for ten seconds; kInvalidInput: a folder, permissions, or more than `max_bytes`.
 Result<std::string> ReadTextFile(const std::filesystem::path& path, size_t max_bytes);
 
 }  // namespace warpsmith
