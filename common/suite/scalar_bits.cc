@@ -61,6 +61,22 @@ uint16_t ToSmallFloat(double value, int exponent_bits, int mantissa_bits) {
 
 }  // namespace
 
+ParameterType ParameterTypeOf(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kFloat64: return ParameterType::kFloat64;
+    case Dtype::kFloat32: return ParameterType::kFloat32;
+    case Dtype::kFloat16: return ParameterType::kFloat16;
+    case Dtype::kBFloat16: return ParameterType::kBFloat16;
+    case Dtype::kInt64: return ParameterType::kInt64;
+    case Dtype::kInt32: return ParameterType::kInt32;
+    case Dtype::kInt16: return ParameterType::kInt16;
+    case Dtype::kInt8: return ParameterType::kInt8;
+    case Dtype::kUint8: return ParameterType::kUint8;
+    case Dtype::kBool: return ParameterType::kBool;
+  }
+  return ParameterType::kUnsupported;
+}
+
 uint16_t ToHalfBits(double value) { return ToSmallFloat(value, 5, 10); }
 uint16_t ToBFloat16Bits(double value) { return ToSmallFloat(value, 8, 7); }
 
@@ -84,8 +100,10 @@ Result<ScalarBits> IntegerBits(int64_t value, ParameterType type) {
                        : type == ParameterType::kFloat16  ? 11
                        : type == ParameterType::kBFloat16 ? 8
                                                           : 0;
-  if (std::abs(static_cast<double>(value)) > std::ldexp(1, mantissa))
-    return DoesNotFit(static_cast<double>(value), type);
+  // Compared as whole numbers: 2^53 + 1 would be 2^53 as a double.
+  if (value > int64_t{1} << mantissa || value < -(int64_t{1} << mantissa))
+    return Fail(ErrorCode::kInvalidInput,
+                fmt::format("{} does not fit into {}", value, ToString(type)));
   return RealBits(static_cast<double>(value), type);
 }
 

@@ -20,6 +20,9 @@ Result<ScalarBits> IntegerBits(int64_t value, ParameterType type);
 // take whole numbers only.
 Result<ScalarBits> RealBits(double value, ParameterType type);
 
+// The parameter that holds one element of this dtype.
+ParameterType ParameterTypeOf(Dtype dtype);
+
 // Round to nearest even; overflow gives infinity.
 uint16_t ToHalfBits(double value);
 uint16_t ToBFloat16Bits(double value);

@@ -27,6 +27,10 @@ TEST(ScalarBits, WholeNumbersFitExactlyOrAreRefused) {
   EXPECT_FALSE(IntegerBits(2, ParameterType::kBool));
   EXPECT_EQ(As<float>(IntegerBits(1 << 24, ParameterType::kFloat32)), 16777216.0f);
   EXPECT_FALSE(IntegerBits((1 << 24) + 1, ParameterType::kFloat32));
+  EXPECT_EQ(As<double>(IntegerBits(int64_t{1} << 53, ParameterType::kFloat64)), 9007199254740992.0);
+  EXPECT_FALSE(IntegerBits((int64_t{1} << 53) + 1, ParameterType::kFloat64));
+  EXPECT_FALSE(IntegerBits(-(int64_t{1} << 53) - 1, ParameterType::kFloat64));
+  EXPECT_FALSE(IntegerBits(INT64_MIN, ParameterType::kFloat64));
   EXPECT_FALSE(IntegerBits(1, ParameterType::kPointer));
 }
 

@@ -6,6 +6,7 @@
 
 #include "common/suite/expression.h"
 #include "common/suite/reference_text.h"
+#include "common/suite/scalar_bits.h"
 #include "common/suite/suite_file.h"
 #include "common/suite/suite_parts.h"
 #include "common/suite/task_shapes.h"
@@ -21,8 +22,8 @@ Dims ReadDims(const YamlNode& node, const std::string& what, YamlProblems* probl
   }
   for (const auto& [key, value] : node.entries) {
     if (!IsIdentifier(key.text) || IsReservedName(key.text))
-      problems->Add(key,
-                    fmt::format("{}: `{}` cannot be a dim; write another name", what, key.text));
+      problems->Add(
+          key, fmt::format("{}: `{}` cannot be a dim; write another name", what, Shown(key.text)));
     else if (const auto size = ReadInteger(value, what + ": " + key.text, 0, kMaxDim, problems))
       dims[key.text] = *size;
   }
@@ -151,24 +152,42 @@ class TaskCheck {
     const auto buffers = TaskBuffers(task_, dims);
     if (!buffers) return buffers.error().message;
     for (const auto& scalar : task_.scalars) {
-      const auto value = ScalarValue(scalar, dims);
+      if (scalar.expression.empty()) continue;  // checked where it was read
+      const auto value = Evaluate(scalar.expression, dims);
       if (!value) return fmt::format("scalar {}: {}", scalar.name, value.error().message);
+      const auto bits = IsFloating(scalar.dtype)
+                            ? RealBits(static_cast<double>(*value), ParameterTypeOf(scalar.dtype))
+                            : IntegerBits(*value, ParameterTypeOf(scalar.dtype));
+      if (!bits) return fmt::format("scalar {}: {}", scalar.name, bits.error().message);
     }
-    for (const auto& input : task_.inputs) {
-      if (input.init.kind != InitKind::kIndex || input.init.bound.empty()) continue;
-      const auto bound = Evaluate(input.init.bound, dims);
-      if (!bound) return fmt::format("input {}: bound: {}", input.name, bound.error().message);
-      const auto shape = EvaluateShape(input.shape, dims);
-      const bool empty = shape && std::find(shape->begin(), shape->end(), 0) != shape->end();
-      if (*bound < 1 && !empty)
-        return fmt::format("input {}: bound is {}; an index needs at least 1", input.name, *bound);
-    }
+    for (const auto& input : task_.inputs)
+      if (auto problem = Draws(input, dims)) return problem;
     for (const auto* text : {&task_.work.flops, &task_.work.read_bytes, &task_.work.write_bytes}) {
       if (text->empty()) continue;
       const auto value = Evaluate(*text, dims);
       if (!value) return "work: " + value.error().message;
       if (*value < 0) return fmt::format("work: `{}` is {}, below zero", *text, *value);
     }
+    return std::nullopt;
+  }
+
+  // Why this input's content cannot be drawn.
+  static std::optional<std::string> Draws(const InputSpec& input, const Dims& dims) {
+    const auto shape = EvaluateShape(input.shape, dims);
+    const bool empty = !shape || std::find(shape->begin(), shape->end(), 0) != shape->end();
+    if (input.init.kind == InitKind::kOneHot && !empty && !shape->empty() &&
+        shape->back() > kMaxDrawn)
+      return fmt::format("input {}: one_hot over a dimension of {}; at most 2^32", input.name,
+                         shape->back());
+    if (input.init.kind != InitKind::kIndex || input.init.bound.empty()) return std::nullopt;
+    const auto bound = Evaluate(input.init.bound, dims);
+    if (!bound) return fmt::format("input {}: bound: {}", input.name, bound.error().message);
+    if (*bound < 1 && !empty)
+      return fmt::format("input {}: bound is {}; an index needs at least 1", input.name, *bound);
+    if (*bound > kMaxDrawn)
+      return fmt::format("input {}: bound is {}; at most 2^32", input.name, *bound);
+    const auto last = IntegerBits(*bound - 1, ParameterTypeOf(input.dtype));
+    if (!last && !empty) return fmt::format("input {}: index {}", input.name, last.error().message);
     return std::nullopt;
   }
 
@@ -194,6 +213,8 @@ void ReadCases(const YamlNode& node, Task* task, YamlProblems* problems) {
     task->cuda_cases = ReadRoles(*gpu, "gpu cases", problems);
   if (const auto* host = fields.Find("host"))
     task->host_cases = ReadRoles(*host, "host cases", problems);
+  if (!fields.Find("gpu") && !fields.Find("host"))
+    problems->Add(node, "cases has no case; write host: {train: [{rows: 64, cols: 512}]}");
 }
 
 void CheckTask(const Task& task, const YamlNode& node, YamlProblems* problems) {

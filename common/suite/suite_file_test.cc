@@ -2,13 +2,18 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include "common/base/random.h"
 #include "common/suite/plan_file.h"
 #include "common/suite/task_shapes.h"
+#include "common/suite/text_file.h"
 
 namespace warpsmith {
 namespace {
@@ -158,6 +163,10 @@ TEST(SuiteFile, ExpressionsMustHoldForEveryCase) {
               HasSubstr("GiB"));
   EXPECT_THAT(Problem("train: [{rows: 8192, cols: 4096}]", "holdout: [{rows: 1, cols: 1}]"),
               HasSubstr("gpu cases has no train case"));
+  const std::string text(kSuite);
+  const auto none = Parse(text.substr(0, text.find("      gpu:")) + "      gpu:\n      host:\n");
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("cases has no case; write host:"));
 }
 
 TEST(SuiteFile, InitsTakeTheirOwnNumbersOnly) {
@@ -173,6 +182,41 @@ TEST(SuiteFile, InitsTakeTheirOwnNumbersOnly) {
   for (const char* good : {"{kind: uniform, low: -1, high: 1}", "one-hot", "one_hot", "mask",
                            "{kind: constant, value: 3}", "{kind: integer, low: -2, high: 2}"})
     EXPECT_TRUE(Parse(Replaced(kSuite, "init: normal", std::string("init: ") + good))) << good;
+}
+
+// A number that its dtype cannot hold would fail every candidate, or be drawn as something else.
+TEST(SuiteFile, NumbersMustFitTheirDtype) {
+  const auto scalar = [&](const std::string& text) {
+    return Problem("s: {dtype: float32, value: 0.5}", "s: {" + text + "}");
+  };
+  EXPECT_THAT(scalar("dtype: int32, value: 1.5"),
+              HasSubstr("scalar s: 1.5 does not fit into int32"));
+  EXPECT_THAT(scalar("dtype: int32, value: 1e300"), HasSubstr("does not fit into int32"));
+  EXPECT_THAT(scalar("dtype: int64, value: 1e19"), HasSubstr("does not fit into int64"));
+  EXPECT_THAT(scalar("dtype: uint8, value: -1"), HasSubstr("does not fit into uint8"));
+  EXPECT_THAT(scalar("dtype: float32, value: 1e39"), HasSubstr("does not fit into float32"));
+  EXPECT_THAT(scalar("dtype: float16, value: 70000"), HasSubstr("does not fit into float16"));
+  EXPECT_THAT(scalar("dtype: int8, expression: rows"),
+              HasSubstr("with {cols: 4096, rows: 8192}: scalar s: 8192 does not fit into int8"));
+  EXPECT_THAT(scalar("dtype: float16, expression: rows * cols"),
+              HasSubstr("scalar s: 33554432 does not fit into float16"));
+
+  const auto drawn = [&](const std::string& dtype, const std::string& init) {
+    return Problem("x: {dtype: float32, shape: [rows, cols], init: normal}",
+                   "x: {dtype: " + dtype + ", shape: [rows, cols], init: " + init + "}");
+  };
+  EXPECT_THAT(drawn("uint8", "{kind: integer, low: -1, high: 3}"), HasSubstr("fit into uint8"));
+  EXPECT_THAT(drawn("int8", "{kind: integer, low: 0, high: 300}"), HasSubstr("fit into int8"));
+  EXPECT_THAT(drawn("int64", "{kind: integer, low: 0, high: 1e30}"), HasSubstr("too far apart"));
+  EXPECT_THAT(drawn("int64", "{kind: integer, low: 1e17, high: 1e17}"), HasSubstr("too large"));
+  EXPECT_THAT(drawn("int32", "{kind: constant, value: 0.5}"), HasSubstr("fit into int32"));
+  EXPECT_THAT(drawn("bool", "{kind: constant, value: 2}"), HasSubstr("fit into bool"));
+  EXPECT_THAT(drawn("float16", "{kind: normal, scale: 1e6}"), HasSubstr("fit into float16"));
+  EXPECT_THAT(drawn("float16", "{kind: uniform, low: 0, high: 1e6}"),
+              HasSubstr("fit into float16"));
+  EXPECT_THAT(drawn("int8", "{kind: index, bound: cols}"),
+              HasSubstr("input x: index 4095 does not fit into int8"));
+  EXPECT_THAT(drawn("int64", "{kind: index, bound: cols * 1048577}"), HasSubstr("at most 2^32"));
 }
 
 TEST(SuiteFile, ComparisonsAreChecked) {
@@ -200,6 +244,42 @@ TEST(SuiteFile, AMissingFileIsNotFound) {
   const auto suite = LoadSuite("no/such/suite.yaml");
   ASSERT_FALSE(suite);
   EXPECT_EQ(suite.error().code, ErrorCode::kNotFound);
+}
+
+// What is no file, or no file of ours.
+TEST(TextFile, TellsWhatItCannotRead) {
+  char name[] = "/tmp/warpsmith-text-XXXXXX";
+  ASSERT_TRUE(::mkdtemp(name));
+  const std::filesystem::path folder(name);
+  const auto problem = [](const std::filesystem::path& path) {
+    const auto text = ReadTextFile(path, 4);
+    EXPECT_FALSE(text) << path;
+    return text ? "" : text.error().message;
+  };
+  EXPECT_THAT(problem(folder / "none"), HasSubstr("none: no such file"));
+  EXPECT_THAT(problem(folder), HasSubstr("a folder; name a file in it"));
+  EXPECT_THAT(problem("/dev/zero"), HasSubstr("more than 4 bytes"));
+  EXPECT_THAT(problem("/proc/self/mem"), HasSubstr("cannot be read: Input/output error"));
+  EXPECT_EQ(*ReadTextFile("/dev/null", 4), "");
+  std::ofstream(folder / "five") << "12345";
+  EXPECT_THAT(problem(folder / "five"), HasSubstr("more than 4 bytes"));
+  EXPECT_EQ(*ReadTextFile(folder / "five", 5), "12345");
+  std::filesystem::remove_all(folder);
+}
+
+// As `warpsmith eval suite.yaml task <(write_a_kernel)` hands it over.
+TEST(TextFile, ReadsAPipeUntilItsWriterCloses) {
+  char name[] = "/tmp/warpsmith-text-XXXXXX";
+  ASSERT_TRUE(::mkdtemp(name));
+  const std::string pipe = std::string(name) + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer(
+      [&] { std::ofstream(pipe) << std::string(100'000, 'x') << std::flush << "end"; });
+  const auto text = ReadTextFile(pipe, 1 << 20);
+  writer.join();
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_EQ(text->size(), 100'003u);
+  std::filesystem::remove_all(name);
 }
 
 TEST(SuiteFile, SurvivesSeededDamage) {

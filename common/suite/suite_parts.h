@@ -8,6 +8,9 @@
 
 namespace warpsmith {
 
+// A whole number of an input's content is chosen by 32 random bits, so from at most so many.
+constexpr int64_t kMaxDrawn = int64_t{1} << 32;
+
 std::vector<InputSpec> ReadInputs(const YamlNode& node, YamlProblems* problems);
 std::vector<ScalarSpec> ReadScalars(const YamlNode& node, YamlProblems* problems);
 std::vector<OutputSpec> ReadOutputs(const YamlNode& node, YamlProblems* problems);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "common/suite/expression.h"
+#include "common/suite/scalar_bits.h"
 #include "common/suite/suite_parts.h"
 
 namespace warpsmith {
@@ -15,6 +16,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kHuge = 1e30;
 constexpr size_t kMaxTensors = 32;
 constexpr size_t kMaxRank = 8;
+constexpr double kMaxWhole = 9007199254740992.0;  // whole numbers of content pass through a double
 
 // Calls `read(name, value)` for each entry of a map of names.
 template <typename Read>
@@ -33,7 +35,7 @@ void ForEachNamed(const YamlNode& node, const char* what, YamlProblems* problems
     if (!IsIdentifier(key.text) || IsReservedName(key.text))
       problems->Add(key, fmt::format("{}: `{}` cannot be a name; write letters, digits and _, and "
                                      "none of the names that plans know",
-                                     what, key.text));
+                                     what, Shown(key.text)));
     else
       read(key, value);
   }
@@ -47,7 +49,7 @@ Dtype ReadDtype(const Fields& fields) {
     fields.problems()->Add(*node, fmt::format("{}: dtype `{}` is none; write float64, float32, "
                                               "float16, bfloat16, int64, int32, int16, int8, uint8 "
                                               "or bool",
-                                              fields.what(), node->text));
+                                              fields.what(), Shown(node->text)));
   return dtype.value_or(Dtype::kFloat32);
 }
 
@@ -88,8 +90,8 @@ const InitWord* ReadInitWord(const YamlNode& node, const std::string& what,
       return &word;
     known.push_back(word.word);
   }
-  problems->Add(node,
-                fmt::format("{}: init is `{}`; write {}", what, node.text, Alternatives(known)));
+  problems->Add(
+      node, fmt::format("{}: init is `{}`; write {}", what, Shown(node.text), Alternatives(known)));
   return nullptr;
 }
 
@@ -100,10 +102,10 @@ void ReadInitNumbers(const Fields& fields, const InitWord& word, Init* init) {
     bool takes = false;
     for (const auto number : word.numbers) takes = takes || number == key.text;
     if (!takes)
-      problems->Add(
-          key,
-          fmt::format("{}: {} takes {}, not {}", fields.what(), word.word,
-                      word.numbers.empty() ? "no number" : Alternatives(word.numbers), key.text));
+      problems->Add(key,
+                    fmt::format("{}: {} takes {}, not {}", fields.what(), word.word,
+                                word.numbers.empty() ? "no number" : Alternatives(word.numbers),
+                                Shown(key.text)));
   }
   const auto number = [&](const char* name, double low, double high, double* out) {
     if (const auto* node = fields.Find(name))
@@ -117,8 +119,55 @@ void ReadInitNumbers(const Fields& fields, const InitWord& word, Init* init) {
     init->bound = ReadExpression(*bound, fields.what() + ": bound", problems).value_or("");
 }
 
-Init ReadInit(const YamlNode* node, const std::string& input, Dtype dtype, const YamlNode& place,
-              YamlProblems* problems) {
+// Whether the numbers of an init can be drawn as this dtype; the first problem.
+std::optional<std::string> InitProblem(const Init& init, const InitWord& word, Dtype dtype) {
+  const bool floating = IsFloating(dtype);
+  std::vector<double> drawn;
+  switch (init.kind) {
+    case InitKind::kNormal:
+    case InitKind::kUniform:
+      if (!floating)
+        return fmt::format(
+            "{} is for floating types; write {{kind: integer, low: 0, high: 9}} for {}", word.word,
+            ToString(dtype));
+      if (init.kind == InitKind::kUniform && init.low >= init.high)
+        return fmt::format("low {} is not below high {}", init.low, init.high);
+      if (init.kind == InitKind::kNormal)
+        drawn = {init.scale};
+      else
+        drawn = {init.low, init.high};
+      break;
+    case InitKind::kInteger:
+      if (init.low > init.high || std::trunc(init.low) != init.low ||
+          std::trunc(init.high) != init.high)
+        return fmt::format("low {} and high {} must be whole numbers in order", init.low,
+                           init.high);
+      if (init.high - init.low >= static_cast<double>(kMaxDrawn) ||
+          std::fabs(init.low) > kMaxWhole || std::fabs(init.high) > kMaxWhole)
+        return fmt::format(
+            "low {} and high {} are too far apart, or too large; at most 2^32 "
+            "numbers within 2^53 are drawn from",
+            init.low, init.high);
+      drawn = {init.low, init.high};
+      break;
+    case InitKind::kIndex:
+      if (floating || init.bound.empty())
+        return "index needs a whole-number dtype and a bound; write {kind: index, bound: cols}";
+      break;
+    case InitKind::kMask:
+      if (init.value < 0 || init.value > 1)
+        return fmt::format("value {} is no probability; write a number from 0 to 1", init.value);
+      break;
+    case InitKind::kConstant: drawn = {init.value}; break;
+    case InitKind::kOneHot: break;
+  }
+  for (const double number : drawn)
+    if (const auto bits = RealBits(number, ParameterTypeOf(dtype)); !bits)
+      return bits.error().message;
+  return std::nullopt;
+}
+
+Init ReadInit(const YamlNode* node, const std::string& input, Dtype dtype, YamlProblems* problems) {
   Init init;
   if (!node) return init;
   const std::string what = input + ": init";
@@ -139,24 +188,8 @@ Init ReadInit(const YamlNode* node, const std::string& input, Dtype dtype, const
   }
   if (!word) return init;
   init.kind = word->kind;
-
-  const auto refuse = [&](std::string why) {
-    problems->Add(node ? *node : place, what + ": " + why);
-  };
-  const bool floating = IsFloating(dtype);
-  if ((init.kind == InitKind::kNormal || init.kind == InitKind::kUniform) && !floating)
-    refuse(fmt::format("{} is for floating types; write {{kind: integer, low: 0, high: 9}} for {}",
-                       word->word, ToString(dtype)));
-  if (init.kind == InitKind::kUniform && init.low >= init.high)
-    refuse(fmt::format("low {} is not below high {}", init.low, init.high));
-  if (init.kind == InitKind::kInteger &&
-      (init.low > init.high || std::trunc(init.low) != init.low ||
-       std::trunc(init.high) != init.high))
-    refuse(fmt::format("low {} and high {} must be whole numbers in order", init.low, init.high));
-  if (init.kind == InitKind::kIndex && (floating || init.bound.empty()))
-    refuse("index needs a whole-number dtype and a bound; write {kind: index, bound: cols}");
-  if (init.kind == InitKind::kMask && (init.value < 0 || init.value > 1))
-    refuse(fmt::format("value {} is no probability; write a number from 0 to 1", init.value));
+  if (const auto problem = InitProblem(init, *word, dtype))
+    problems->Add(*node, what + ": " + *problem);
   return init;
 }
 
@@ -174,11 +207,12 @@ void ReadCompare(const YamlNode& node, const std::string& what, OutputSpec* outp
     const auto [stopped, error] = std::from_chars(text.data() + 4, end, output->ulps);
     output->compare = CompareKind::kUlp;
     if (error == std::errc() && stopped == end && output->ulps >= 1 && output->ulps <= 1024) return;
-    problems->Add(node, fmt::format("{}: compare is `{}`; write ulp(1) to ulp(1024)", what, text));
+    problems->Add(node,
+                  fmt::format("{}: compare is `{}`; write ulp(1) to ulp(1024)", what, Shown(text)));
   } else {
     problems->Add(
         node, fmt::format("{}: compare is `{}`; write value, exact, index_by_value or ulp(4)", what,
-                          text));
+                          Shown(text)));
   }
 }
 
@@ -227,7 +261,7 @@ std::vector<InputSpec> ReadInputs(const YamlNode& node, YamlProblems* problems) 
                     fmt::format("{} lacks `init`; write init: {{kind: integer, low: 0, high: "
                                 "9}}",
                                 what));
-    input.init = ReadInit(init, what, input.dtype, value, problems);
+    input.init = ReadInit(init, what, input.dtype, problems);
     inputs.push_back(std::move(input));
   });
   return inputs;
@@ -247,9 +281,8 @@ std::vector<ScalarSpec> ReadScalars(const YamlNode& node, YamlProblems* problems
                     fmt::format("{}: write either value: 1.5 or expression: 2 * cols", what));
     if (number)
       scalar.value = ReadBounded(*number, what + ": value", -1e300, 1e300, problems).value_or(0);
-    if (number && !IsFloating(scalar.dtype) && std::trunc(scalar.value) != scalar.value)
-      problems->Add(*number, fmt::format("{}: {} is not a whole number, but its dtype is {}", what,
-                                         scalar.value, ToString(scalar.dtype)));
+    if (const auto bits = RealBits(scalar.value, ParameterTypeOf(scalar.dtype)); number && !bits)
+      problems->Add(*number, fmt::format("{}: {}", what, bits.error().message));
     if (expression)
       scalar.expression = ReadExpression(*expression, what + ": expression", problems).value_or("");
     scalars.push_back(std::move(scalar));
