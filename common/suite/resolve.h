@@ -24,13 +24,11 @@ constexpr int64_t kMinTempBytes = int64_t{64} << 20;
 constexpr int64_t kMaxTempsPerTask = 4;
 
 // An Outcome is one of
-//   Rejected        what no device allows: unknown kernel or name, arguments that do not fit, grid
-//   over
-//                   2^31-1 x 65535 x 65535, block over 1024 threads or 64 in z, cluster over 8
-//                   blocks, negative or overflowing expressions
+//   Rejected        what no device allows: unknown kernel or name, arguments that do not fit,
+//                   grid over 2^31-1 x 65535 x 65535, block over 1024 threads or 64 in z,
+//                   cluster over 8 blocks, negative or overflowing expressions
 //   ResourceError   what this device, or this kernel, does not allow: shared memory, threads,
-//   temps,
-//                   clusters
+//                   temps, clusters
 //   Infrastructure  dims that are not this task's
 // and its text names the launch and the field: "launch 2 (scale<4>): grid: ...".
 std::variant<ResolvedPlan, Outcome> ResolvePlan(const Plan& plan,

@@ -3,10 +3,11 @@
 //   run: first
 //   suites: [suites/starter.yaml]        # relative to the run file, or to the current folder
 //   policy: {kind: grammar}              # grammar, random
-//   algorithm: {advantage: trloo, turns: 4, group: 16, batch_episodes: 64, staleness: 4}   #
-//   optional reward: hybrid                       # optional: milestone, hybrid, speedup budget:
-//   {evaluations: 10000} device: auto                         # optional: auto, cuda, host,
-//   simulated seed: 1                              # optional
+//   algorithm: {turns: 4, group: 16}     # optional, with all that common/model/run.h has
+//   reward: hybrid                       # optional: milestone, hybrid, speedup
+//   budget: {evaluations: 10000}
+//   device: auto                         # optional: auto, cuda, host, simulated
+//   seed: 1                              # optional
 //
 // As strict as suite files, with all problems at once.
 #pragma once
