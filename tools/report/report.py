@@ -4,20 +4,31 @@
     report.py -o report.html run-1.json [run-2.json ...]
 
 Each file is what `warpsmith report` fetched: {"status", "evaluations", "steps", "best"}. Figures of
-different device kinds are never compared.
+different device kinds are never compared. Exit status: as `warpsmith report`.
 """
 import argparse
 import base64
+import contextlib
+import errno
 import html
 import io
+import itertools
 import json
 import math
 import os
 import sys
 
+INPUT, MISSING, EXHAUSTED = 2, 3, 5
+
 os.environ.setdefault("MPLBACKEND", "Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-import numpy as np  # noqa: E402
+try:
+    import matplotlib.pyplot as plt
+    import numpy as np
+except ImportError as lacking:
+    print(f"report: {sys.executable} has no {lacking.name}: run tools/setup, or name a Python that has it "
+          "with WARPSMITH_PYTHON", file=sys.stderr)
+    sys.exit(MISSING)
+plt.rcParams["text.parse_math"] = False  # a run's name is a name, whatever is in it
 
 COLORS = ["#1b6ca8", "#c25b12", "#2f8f5b", "#7a4fa3", "#a33a4f", "#5f6b73"]
 OUTCOMES = {  # in the order of how far a candidate came
@@ -37,8 +48,18 @@ pre{background:#f7f7f7;padding:1rem;overflow-x:auto;font-size:.85rem}summary{cur
 """
 
 
+def numbers(value):
+    """The same, with what was no finite number, and came as null, as nan."""
+    if isinstance(value, dict):
+        return {key: numbers(v) for key, v in value.items()}
+    if isinstance(value, list):
+        return [numbers(v) for v in value]
+    return math.nan if value is None else value
+
+
 class Run:
     def __init__(self, data):
+        data = numbers(data)
         self.status = data["status"]
         self.steps = data["steps"]
         self.best = data["best"]
@@ -167,7 +188,7 @@ def devices(runs):
 
 def draw_learning(runs):
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4))
-    for run, color in zip(runs, COLORS):
+    for run, color in zip(runs, itertools.cycle(COLORS)):
         rewards = np.array([p["reward"] for p in run.rewarded])
         passed = np.array([p["outcome"] == "correct" for p in run.rewarded], dtype=float)
         if len(rewards) < 2:
@@ -193,7 +214,7 @@ def draw_best_so_far(runs):
     """Geometric mean over tasks of the best speed-up so far; 1 where nothing correct was found yet."""
     figure, axes = plt.subplots(figsize=(11, 3.6))
     tasks = sorted({p["task"] for run in runs for p in run.points})
-    for run, color in zip(runs, COLORS):
+    for run, color in zip(runs, itertools.cycle(COLORS)):
         best = dict.fromkeys(tasks, 1.0)
         curve = []
         for p in run.rewarded:
@@ -335,12 +356,16 @@ def main():
         with open(path, encoding="utf-8") as file:
             runs.append(Run(json.load(file)))
     text = page(runs)
+    fresh = f"{args.output}.tmp-{os.getpid()}"  # the page of yesterday stays until today's is whole
     try:
-        with open(args.output, "w", encoding="utf-8") as file:
+        with open(fresh, "w", encoding="utf-8") as file:
             file.write(text)
+        os.replace(fresh, args.output)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(fresh)
         print(f"report: {args.output} cannot be written: {error.strerror}", file=sys.stderr)
-        return 1
+        return EXHAUSTED if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else INPUT
     return 0
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -87,6 +88,41 @@ class Page(unittest.TestCase):
         self.assertIn("1.300x", text)
         self.assertIn("a machine (host)", text)
         self.assertNotIn("http://", text)  # nothing is fetched when it is opened
+
+    def test_names_are_text_whatever_is_in_them(self):
+        for name in ("<script>alert(1)</script>", "$\\frac{", "\x1b[2J", "\u202e"):
+            hostile = made_up(1, "grammar", 1.0)
+            hostile["status"]["name"] = name
+            hostile["best"][0]["task"] = f"{name}/t0"
+            hostile["best"][0]["candidate"] = "</pre><script>alert(1)</script>"
+            hostile["best"][0]["evaluation"]["device"]["name"] = name
+            self.assertNotIn("<script", self.draw(hostile))
+
+    def test_numbers_that_were_not_finite_are_drawn_as_gaps(self):
+        run = made_up(1, "grammar", 1.0)
+        for step in run["steps"]:
+            step["approx_kl"] = None
+        run["evaluations"][5]["reward"] = run["evaluations"][6]["speedup"] = None
+        run["best"][0]["evaluation"]["measurements"][0]["speedup_high"] = None
+        self.assertIn("nan", self.draw(run, made_up(2, "random", 0.3)))
+
+    def test_more_runs_than_colours_are_all_drawn(self):
+        many = [report.Run(made_up(i, "grammar", 1.0)) for i in range(len(report.COLORS) + 1)]
+        with unittest.mock.patch.object(report, "picture", lambda figure: figure):
+            self.assertEqual(len(report.draw_best_so_far(many).axes[0].lines), len(many))
+
+    def test_a_page_that_cannot_be_written_leaves_the_old_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = pathlib.Path(folder) / "run.json"
+            run.write_text(json.dumps(made_up(1, "grammar", 1.0)))
+            (pathlib.Path(folder) / "old").mkdir()
+            for output, words in [(f"{folder}/none/out.html", "No such file"), (f"{folder}/old", "directory")]:
+                done = subprocess.run([sys.executable, HERE / "report.py", "-o", output, run],
+                                      capture_output=True, text=True)
+                self.assertEqual(done.returncode, report.INPUT, done.stderr)
+                self.assertIn(words, done.stderr)
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertEqual(sorted(p.name for p in pathlib.Path(folder).iterdir()), ["old", "run.json"])
 
     def test_an_empty_run_is_drawn(self):
         empty = made_up(3, "grammar", 0, evaluations=1)

@@ -57,11 +57,14 @@ Result<int> RunReport(const ReportOptions& options) {
   }
   ASSIGN_OR_RETURN(auto child, Subprocess::Start(draw));
   const auto exit = child.Wait(kDrawLimit);
-  if (!exit || exit->status != 0)
+  if (!exit) return Fail(ErrorCode::kTimeout, "drawing the report took over five minutes");
+  for (const auto said : {ErrorCode::kInvalidInput, ErrorCode::kMissing, ErrorCode::kExhausted})
+    if (exit->status == ExitStatus(said)) return exit->status;  // the script has said why
+  if (exit->status != 0)
     return Fail(ErrorCode::kInternal,
-                fmt::format("drawing the report {}: see the message above",
-                            exit ? fmt::format("ended with status {}", exit->status)
-                                 : "took over five minutes"));
+                fmt::format("drawing the report ended with status {}, signal {}: see the message "
+                            "above",
+                            exit->status, exit->signal));
   fmt::print("report: {}\n", std::filesystem::absolute(options.output).string());
   return 0;
 }
