@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tools/warpsmith/table.h"
+
 namespace warpsmith {
 
 std::string ForPeople(Duration duration) {
@@ -45,7 +47,7 @@ std::string ProgressLine::Text(const RunStatus& status, TimePoint now, size_t wi
   }
   if (status.device != "auto") line += "  on " + status.device;
   if (!status.problem.empty()) line += "  (" + status.problem + ")";
-  return line.substr(0, width);
+  return Printable(line.substr(0, width));
 }
 
 std::string Summary(const RunStatus& status) {
@@ -68,7 +70,7 @@ std::string Summary(const RunStatus& status) {
   if (status.ended_at_ms > status.started_at_ms)
     text += fmt::format("  took {}\n", ForPeople(std::chrono::milliseconds(status.ended_at_ms -
                                                                            status.started_at_ms)));
-  return text;
+  return Printable(std::move(text));
 }
 
 }  // namespace warpsmith

@@ -77,7 +77,7 @@ std::string ShowEvaluation(const Evaluation& evaluation) {
     text += "\n" + evaluation.log;
     if (!text.ends_with('\n')) text += "\n";
   }
-  return text;
+  return Printable(std::move(text));
 }
 
 std::string ShowCluster(const ClusterStatus& cluster) {
@@ -109,7 +109,7 @@ std::string ShowCluster(const ClusterStatus& cluster) {
                  fmt::format("{:.1f} s", w.silent_s)});
   }
   text += workers.empty() ? "\nno workers\n" : "\n" + workers.ToString();
-  return text;
+  return Printable(std::move(text));
 }
 
 std::string ShowBest(const BestTable& best) {
@@ -135,7 +135,7 @@ std::string ShowBest(const BestTable& best) {
                ToString(m.comparison), std::to_string(correct), std::to_string(judged),
                DeviceName(row.evaluation.device)});
   }
-  return table.ToString();
+  return Printable(table.ToString());
 }
 
 }  // namespace warpsmith

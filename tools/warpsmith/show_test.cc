@@ -121,6 +121,21 @@ TEST(Show, AnEvaluationNamesItsDeviceKindAndItsCases) {
   EXPECT_THAT(text, HasSubstr("softmax_rows<8>"));
 }
 
+TEST(Show, WordsOfStrangersDoNotDriveTheTerminal) {
+  EXPECT_EQ(Printable("a\tb\nc\x1b[2J\r\x7f ü \xc2\x9b"
+                      "31m"),
+            "a\tb\nc?[2J?? ü ??31m");
+  auto evaluation = Judged(CompileError{"error: \x1b]0;title\a"});
+  evaluation.log = "\x1b[31mred";
+  EXPECT_THAT(ShowEvaluation(evaluation), Not(HasSubstr("\x1b")));
+  RunStatus run{.run = RunId(1), .name = "\x1b[2J", .problem = "\x1b[2J"};
+  EXPECT_THAT(Summary(run), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(ProgressLine().Text(run, TimePoint{}, 160), Not(HasSubstr("\x1b")));
+  ClusterStatus cluster;
+  cluster.runs = {run};
+  EXPECT_THAT(ShowCluster(cluster), Not(HasSubstr("\x1b")));
+}
+
 TEST(Show, ExitStatusTellsCandidateFromMachine) {
   EXPECT_EQ(EvaluationStatus(Correct{}), 0);
   EXPECT_EQ(EvaluationStatus(WrongOutput{}), 1);

@@ -15,6 +15,18 @@ size_t Width(const std::string& text) {
 
 }  // namespace
 
+std::string Printable(std::string text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // Also U+0080 to U+009F, which UTF-8 writes as 0xc2 and themselves.
+    const bool second = i + 1 < text.size() && byte == 0xc2 &&
+                        (static_cast<unsigned char>(text[i + 1]) & 0xe0) == 0x80;
+    if (second) text[i + 1] = '?';
+    if (second || (byte < 32 && byte != '\n' && byte != '\t') || byte == 127) text[i] = '?';
+  }
+  return text;
+}
+
 Table::Table(std::vector<std::string> headers) : headers_(std::move(headers)) {
   for (auto& header : headers_) {
     right_.push_back(header.starts_with('>'));

@@ -1,4 +1,4 @@
-// Aligned text tables for terminals.
+// Text for terminals: aligned tables, and the words of strangers.
 #pragma once
 
 #include <string>
@@ -20,5 +20,9 @@ class Table {
   std::vector<bool> right_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+// The text without what would move a terminal's cursor or change its state: control characters but
+// for line ends and tabs become '?'.
+std::string Printable(std::string text);
 
 }  // namespace warpsmith
