@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "common/runtime/files.h"
 #include "tools/warpsmith/client.h"
@@ -13,12 +14,13 @@
 namespace warpsmith {
 namespace {
 
-// "starter/softmax_rows" -> "starter-softmax_rows". Ids from a coordinator are not trusted as
-// paths.
-std::string FileName(const TaskId& task) {
+// "starter/softmax_rows" -> "starter-softmax_rows", and another name where that is `taken`: a/b-c
+// and a-b/c are two tasks. Ids from a coordinator are not trusted as paths.
+std::string FileName(const TaskId& task, std::set<std::string>* taken) {
   std::string name = task.value();
   for (char& c : name)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-') c = '-';
+  while (!taken->insert(name).second) name += "-";
   return name;
 }
 
@@ -37,9 +39,10 @@ Result<int> RunBest(const BestOptions& options) {
   if (options.export_directory.empty()) return 0;
   const std::filesystem::path directory(options.export_directory);
   size_t written = 0;
+  std::set<std::string> names;
   for (const auto& row : best.rows) {
     if (row.candidate.empty()) continue;
-    const auto stem = directory / FileName(row.task);
+    const auto stem = directory / FileName(row.task, &names);
     RETURN_IF_ERROR(WriteFileAtomically(stem.string() + ".cu", row.candidate));
     RETURN_IF_ERROR(
         WriteFileAtomically(stem.string() + ".json", EvaluationJson(row.evaluation) + "\n"));
