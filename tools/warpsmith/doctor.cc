@@ -149,7 +149,11 @@ void Device(const std::string& kind, bool needed, Findings* findings) {
 void Coordinator(const std::string& flag, Findings* findings) {
   auto client = Client::Connect(flag);
   if (!client) {
-    findings->Lacks("coordinator", "none is known here: `warpsmith up` starts one", false);
+    findings->Lacks("coordinator",
+                    client.error().code == ErrorCode::kNotFound
+                        ? "none is known here: `warpsmith up` starts one"
+                        : client.error().message,
+                    false);
     return;
   }
   const auto cluster = client->Ask<ClusterStatus>(GetCluster{}, std::chrono::seconds(3));

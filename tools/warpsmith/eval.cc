@@ -93,7 +93,9 @@ Result<Evaluation> JudgeByCoordinator(EvaluationOrder order, const EvalOptions& 
     if (status->state == "cancelled" || status->state == "finished")
       return Fail(ErrorCode::kUnavailable,
                   "the job ended without a result (" + status->state + "): " + status->problem);
-    if (status->problem != problem) fmt::print(stderr, "waiting: {}\n", problem = status->problem);
+    if (!status->problem.empty() && status->problem != problem)
+      fmt::print(stderr, "waiting: {}\n", status->problem);
+    problem = status->problem;
     WaitForStop(signals, std::chrono::milliseconds(200));
   }
   return Fail(ErrorCode::kTimeout, fmt::format("job {} has no result yet; it goes on without this "

@@ -32,6 +32,8 @@ Result<int> RunReferences(const std::vector<std::string>& suites) {
   if (exit->signal != 0)
     return Fail(ErrorCode::kInternal,
                 fmt::format("running the references was ended by signal {}", exit->signal));
+  if (exit->status == 127)  // the system's word, already said why
+    return Fail(ErrorCode::kMissing, *oracle + " cannot be loaded: run tools/setup, then build");
   return exit->status;
 }
 
