@@ -19,7 +19,7 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  // Never blocks. kUnavailable: the peer is not connected, or takes nothing more now.
+  // Never blocks. kUnavailable: the peer is away, or takes no more now; kInvalidInput: too long.
   virtual Status Send(const Envelope& envelope) = 0;
 
   // The next message, or nothing after `timeout` or a Wake. Messages over the size limit never come

@@ -130,6 +130,7 @@ class Coordinator {
   std::optional<ClientReply> AnswerTo(TimePoint now, const ClientAsked& asked, const GetBest&);
   std::optional<ClientReply> AnswerTo(TimePoint now, const ClientAsked& asked, const GetHistory&);
   std::optional<ClientReply> QueryRun(TimePoint now, const ClientAsked& asked, RunId run);
+  void AskStore(QueryStore query);
   RunStatus StatusOf(TimePoint now, const TrainingRun& run) const;
   std::string WhyWaits(TimePoint now, const TrainingRun& run) const;
   std::string WhyWaits(const Job& job) const;

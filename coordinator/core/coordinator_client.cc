@@ -67,7 +67,9 @@ std::optional<ClientReply> Coordinator::AnswerTo(TimePoint now, const ClientAske
                                                  const CancelRun& request) {
   TrainingRun* run = FindRun(request.run);
   if (run == nullptr) return NoRun(request.run);
-  if (run->live()) AbandonRun(now, *run, RunState::kCancelled, "");
+  if (!run->live()) return StatusOf(now, *run);
+  if (!store_.ok) return Failed({ErrorCode::kExhausted, WhyNoAdmission()});
+  AbandonRun(now, *run, RunState::kCancelled, "");
   return StatusOf(now, *run);
 }
 
@@ -90,7 +92,7 @@ std::optional<ClientReply> Coordinator::AnswerTo(TimePoint, const ClientAsked& a
     query.job_state = ToString(job->state);
     query.job_problem = job->problem.empty() ? WhyWaits(*job) : job->problem;
   }
-  Durably(std::move(query));
+  AskStore(std::move(query));
   return std::nullopt;
 }
 
@@ -108,8 +110,17 @@ std::optional<ClientReply> Coordinator::QueryRun(TimePoint now, const ClientAske
                                                  RunId id) {
   const TrainingRun* run = FindRun(id);
   if (run == nullptr) return NoRun(id);
-  Durably(QueryStore{asked.client, asked.call, StatusOf(now, *run), "", ""});
+  AskStore(QueryStore{asked.client, asked.call, StatusOf(now, *run), "", ""});
   return std::nullopt;
+}
+
+void Coordinator::AskStore(QueryStore query) {
+  // After what was put before, so that people find their own changes. A store that cannot write now
+  // still knows what is durable, which is all that it tells.
+  if (store_.ok)
+    Durably(std::move(query));
+  else
+    Emit(std::move(query));
 }
 
 RunStatus Coordinator::StatusOf(TimePoint now, const TrainingRun& run) const {

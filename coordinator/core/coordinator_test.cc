@@ -410,10 +410,23 @@ TEST_F(CoordinatorTest, AFullDiskKeepsNobodyFromLearningOfItAndPromisesNothing) 
   EXPECT_THAT(std::get<ClusterStatus>(Ask(GetCluster{})).problem, HasSubstr("disk full"));
   EXPECT_THAT(StatusOf(run).problem, HasSubstr("disk full"));
   EXPECT_EQ(std::get<RequestFailed>(Ask(SubmitRun{"new", RandomSpec()})).code, "exhausted");
+  EXPECT_EQ(std::get<RequestFailed>(Ask(CancelRun{run})).code, "exhausted");
+  EXPECT_EQ(StatusOf(run).state, RunState::kRunning);
+  // What is durable can be looked at.
+  Done<QueryStore>();
+  Do(ClientAsked{ClientId("client"), {7, GetBest{run}}});
+  Do(ClientAsked{ClientId("client"), {8, GetHistory{run}}});
+  EXPECT_EQ(Done<QueryStore>().size(), 2u);
+}
+
+TEST_F(CoordinatorTest, ACancellationIsAnsweredWhenItWillLast) {
+  const RunId run = Submit(RandomSpec());
+  store_works = false;
   Done<AnswerClient>();
-  for (int repetition = 0; repetition < 2; ++repetition)
-    Do(ClientAsked{ClientId("client"), {7, CancelRun{run}}});
-  EXPECT_TRUE(Done<AnswerClient>().empty()) << "a cancellation must last";
+  Do(ClientAsked{ClientId("client"), {7, CancelRun{run}}});
+  Do(StoreHealth{false, "disk full"});
+  Do(ClientAsked{ClientId("client"), {7, CancelRun{run}}});  // asked again
+  EXPECT_TRUE(Done<AnswerClient>().empty());
   StoreCatchesUp();
   EXPECT_EQ(Done<AnswerClient>().size(), 2u);
 }
