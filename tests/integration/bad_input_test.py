@@ -68,7 +68,8 @@ class Case(unittest.TestCase):
     def says(self, status, *words, run, env=None, program=WARPSMITH):
         """Runs the command, which must end with the status and one message that holds the words."""
         done = subprocess.run([str(program), *run], cwd=self.folder, capture_output=True, text=True,
-                              timeout=DEADLINE, env=env or environment(), stdin=subprocess.DEVNULL)
+                              errors="replace", timeout=DEADLINE, env=env or environment(),
+                              stdin=subprocess.DEVNULL)
         said = done.stdout + done.stderr
         self.assertEqual(done.returncode, status, f"{run}: {said}")
         for word in words:
@@ -110,6 +111,35 @@ class Files(Case):
         for number in ("1e-3", "1E-3", ".001"):
             path = self.write("suite.yaml", TASK.replace("1e-4", number))
             self.says(0, "is fine", run=["lint", "--static", path])
+
+    def test_suites_of_odd_bytes(self):
+        crlf = b"\xef\xbb\xbf" + TASK.replace("\n", "\r\n").encode()
+        self.says(0, "is fine", run=["lint", "--static", self.write("crlf.yaml", crlf)])
+        deep = "a: " + "[" * 100000 + "]" * 100000
+        bomb = "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n"
+        for name, content, words in [
+            ("utf16.yaml", TASK.encode("utf-16"), "NUL byte"),
+            ("latin.yaml", TASK.replace("copy", "K\xf6rper").encode("latin-1"), "letters, digits"),
+            ("escape.yaml", TASK.replace("id: copy", 'id: "\\e[2J"'), "letters, digits"),
+            ("deep.yaml", deep, "nested more than"),
+            ("bomb.yaml", bomb, "anchors and aliases"),
+            ("big.yaml", "a" * (5 << 20), "more than"),
+            ("/dev/zero", None, "more than"),
+            ("huge.yaml", TASK.replace("n: 1024", "n: " + "9" * 400), "whole number"),
+            ("wide.yaml", TASK.replace("[n]", "[n, n, n]").replace("1024", "1099511627776"), "GiB"),
+            ("nocase.yaml", TASK.replace("{train: [{n: 1024}]}", ""), "no case"),
+            ("constant.yaml", TASK.replace("shape: [n]}}", "shape: [n], init: {kind: constant, value: 1e39}}}",
+                                           1), "1e+30"),
+        ]:
+            path = name if content is None else self.write(name, content)
+            said = self.says(INPUT, words, run=["lint", "--static", path])
+            self.assertNotIn("\x1b", said)
+            self.assertLess(len(said), 4000)
+        os.mkfifo(self.folder / "pipe")
+        self.says(INPUT, "nothing came out of it", run=["lint", "--static", "pipe"])
+        if os.geteuid() != 0:
+            os.chmod(self.write("locked.yaml", TASK), 0)
+            self.says(INPUT, "permissions", run=["lint", "--static", "locked.yaml"])
 
     def test_suites_whose_references_say_what_their_texts_do_not(self):
         path = self.write("suite.yaml", TASK)
@@ -420,6 +450,9 @@ class Cluster(Case):
                 EXHAUSTED, run=["run", str(self.folder / "run.yaml"), "--detach", "--coordinator",
                                 self.address]))
             self.assertEqual(self.status(run)["admitted_evaluations"], frozen, "admission stops")
+            self.assertIn("the store cannot write", self.command(EXHAUSTED, "cancel", str(run)))
+            self.assertIn("starter/", self.command(0, "best", str(run)))
+            self.assertIn("report.html", self.command(0, "report", str(run)))
         self.goes_on(run)
         self.nothing_is_lost(run, accepted)
 
