@@ -185,6 +185,8 @@ class Files(Case):
         self.says(INPUT, "no task nosuch", "softmax_rows",
                   run=["eval", str(SUITE), "nosuch", str(STARTER), *judge])
         self.says(INPUT, "no such file", run=["eval", "gone.yaml", "x", str(STARTER), *judge])
+        gpu = self.write("gpu.yaml", TASK.replace("host:", "gpu:"))
+        self.says(INPUT, "has no case for device host", run=["eval", gpu, "copy", str(STARTER), *judge])
         text = STARTER.read_text()
         self.write("long.cu", text + " " * (300 << 10))
         self.write("planless.cu", text[text.index("*/") + 2:])
@@ -222,6 +224,19 @@ class Machine(Case):
         self.says(MISSING, "WARPSMITH_SHARE", "/nowhere", env=env,
                   run=["eval", str(SUITE), "softmax_rows", str(STARTER), "--device", "host"])
         self.says(MISSING, "LACKS", "WARPSMITH_SHARE", run=["doctor"], env=env)
+
+    def test_a_disk_that_is_full(self):
+        folder = self.folder / "small"
+        folder.mkdir()
+        if not mounted(self, folder, "size=1m"):
+            self.skipTest("nothing can be mounted here, so no small disk can be made")
+        with filled(folder):
+            self.says(EXHAUSTED, "infrastructure(disk)", env=environment(TMPDIR=str(folder)),
+                      run=["eval", str(SUITE), "softmax_rows", str(STARTER), "--device", "host"])
+            self.says(EXHAUSTED, "coordinator", run=["up", "--device", "simulated", "--directory",
+                                                     str(folder / "house")])
+            self.says(EXHAUSTED, "disk", program=WARPSMITH.with_name("warpsmith-coordinator"),
+                      run=["--listen", "tcp://127.0.0.1:*", "--directory", str(folder / "c")])
 
     def test_programs_that_are_not_there(self):
         nothing = environment(PATH="/nowhere")
@@ -453,6 +468,9 @@ class Cluster(Case):
             self.assertIn("the store cannot write", self.command(EXHAUSTED, "cancel", str(run)))
             self.assertIn("starter/", self.command(0, "best", str(run)))
             self.assertIn("report.html", self.command(0, "report", str(run)))
+            for command in (["best", str(run), "--export"], ["report", str(run), "-o"]):
+                said = self.command(EXHAUSTED, *command, str(self.folder / "coordinator" / "page"))
+                self.assertRegex(said, "[Nn]o space left")
         self.goes_on(run)
         self.nothing_is_lost(run, accepted)
 

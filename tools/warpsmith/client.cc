@@ -59,7 +59,7 @@ Result<ClientReply> Client::Call(const ClientRequest& request, Duration timeout)
     if (now >= send_at) {
       const auto sent = transport_->Send({.peer = "", .bytes = bytes});
       if (!sent && sent.error().code != ErrorCode::kUnavailable)
-        return tl::unexpected(sent.error());
+        return Wrap(sent.error(), "this request cannot be sent (a run's suites travel with it)");
       connected_ = connected_ || sent.has_value();
       // A coordinator that starts again is waited for, one that never was there is not.
       if (!connected_ && now - began >= nobody_)

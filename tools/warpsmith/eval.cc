@@ -68,6 +68,12 @@ Result<Evaluation> JudgeHere(EvaluationOrder order, const std::string& device) {
   options.device = device;
   options.compilers = 1;
   ASSIGN_OR_RETURN(const auto evaluator, ProcessEvaluator::Start(std::move(options)));
+  for (const DeviceFacts& facts : evaluator->Devices())
+    if (order.task.cases(facts.kind).empty())
+      return Fail(ErrorCode::kInvalidInput,
+                  fmt::format("task {} has no case for device {}: add one under `cases`, or choose "
+                              "another --device",
+                              order.task.id.value(), ToString(facts.kind)));
   evaluator->Submit(std::move(order), [&](Evaluation e) { arrival.Put(std::move(e)); });
   auto evaluation = arrival.Wait();
   if (!evaluation) return Fail(ErrorCode::kUnavailable, "interrupted before the evaluation ended");
