@@ -34,7 +34,10 @@ constexpr Duration kStartLimit = std::chrono::seconds(10);
 constexpr int kNoFilter = 125;
 constexpr int kNoExec = 127;
 constexpr int kDyingMs = 500;
-constexpr rlim_t kCpuSeconds = 120;
+// For each worker: a minute or two of work beside the other side's turns, and a stack for every
+// thread of a block.
+constexpr rlim_t kCpuSecondsEach = 120;
+constexpr rlim_t kDataBytesEach = rlim_t{96} << 20;
 constexpr rlim_t kDataBytes = rlim_t{4} << 30;
 
 // What a candidate's process may ask of the kernel: what a static program needs to start, threads
@@ -98,7 +101,7 @@ void Limit(int resource, rlim_t value) {
 
 // In the child after fork: system calls only, and never back.
 [[noreturn]] void BecomeCandidate(int executable, int control, int socket, pid_t parent,
-                                  const sock_fprog& filter) {
+                                  const sock_fprog& filter, rlim_t workers) {
   // Out of the way of the numbers that the runtime expects.
   executable = fcntl(executable, F_DUPFD_CLOEXEC, 16);
   control = fcntl(control, F_DUPFD, 16);
@@ -115,8 +118,8 @@ void Limit(int resource, rlim_t value) {
   if (getppid() != parent) _exit(126);
   Limit(RLIMIT_CORE, 0);
   Limit(RLIMIT_FSIZE, 0);
-  Limit(RLIMIT_CPU, kCpuSeconds);
-  Limit(RLIMIT_DATA, kDataBytes);
+  Limit(RLIMIT_CPU, kCpuSecondsEach * workers);
+  Limit(RLIMIT_DATA, kDataBytes + kDataBytesEach * workers);
   Limit(RLIMIT_AS, RLIM_INFINITY);
   sigset_t none;
   sigemptyset(&none);
@@ -178,7 +181,8 @@ Result<std::unique_ptr<CandidateProcess>> CandidateProcess::Start(std::string_vi
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) return Fail(ErrorCode::kExhausted, fmt::format("fork: {}", std::strerror(errno)));
-  if (pid == 0) BecomeCandidate(image.get(), page.get(), theirs.get(), parent, filter);
+  if (pid == 0)
+    BecomeCandidate(image.get(), page.get(), theirs.get(), parent, filter, program.workers);
   process->pid_ = pid;
   theirs.Reset();
 

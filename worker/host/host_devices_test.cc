@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include "common/base/random.h"
@@ -311,6 +312,29 @@ TEST_F(HostRunner, AnExecutableThatAsksForMoreThanItMayIsEnded) {
   auto bad = module_;
   bad.binary = shell;
   EXPECT_THAT(Why(runner_.Load(bad)), HasSubstr("did not start"));
+}
+
+// What /proc says of a limit that the kernel holds a process to.
+uint64_t LimitOf(pid_t pid, const std::string& name) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/limits");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(name)) return std::stoull(line.substr(name.size()));
+  return 0;
+}
+
+TEST(CandidateProcess, LimitsGrowWithTheWorkersThatShareThem) {
+  const auto compiled = MustCompile(
+      Candidate("k", "1", "1024", "y", "__global__ void k(float* y) { __syncthreads(); *y = 1; }"));
+  for (const uint32_t workers : {1u, 100u}) {
+    host::Program program;
+    program.workers = workers;
+    const auto process = CandidateProcess::Start(compiled.binary, program);
+    ASSERT_TRUE(process) << process.error().message;
+    const pid_t pid = (*process)->pid();
+    EXPECT_GE(LimitOf(pid, "Max cpu time"), 60u * workers) << "a minute each";
+    EXPECT_GE(LimitOf(pid, "Max data size"), (uint64_t{64} << 20) * workers + (uint64_t{1} << 30))
+        << "stacks of 64 KiB for 1,024 threads each, and something to work with";
+  }
 }
 
 TEST(LaneClock, OnOneCoreWaitingIsNotWork) {
