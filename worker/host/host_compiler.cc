@@ -151,8 +151,9 @@ ToolResult RunTool(std::vector<std::string> argv, const std::filesystem::path& f
   if (!result.ok && memory)
     result.failure = ResourceError{"the compiler ran out of memory"};
   else if (exit->signal != 0 ||
-           result.log.find("Killed signal terminated program") != std::string::npos)
-    result.failure = ResourceError{"the compiler was stopped: it needed too much time or memory"};
+           result.log.find("signal terminated program") != std::string::npos)  // one of g++'s own
+    result.failure =
+        ResourceError{"the compiler was stopped: it needed too much time, memory or disk"};
   return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -204,6 +205,17 @@ TEST(HostCompiler, ABombEndsAtTheLimit) {
   const auto* outcome = std::get_if<Outcome>(&reply.result);
   ASSERT_NE(outcome, nullptr);
   EXPECT_TRUE(std::holds_alternative<Timeout>(*outcome)) << Describe(*outcome);
+}
+
+TEST(HostCompiler, ABinaryBeyondTheLimitOfFilesIsNoMistakeInTheText) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{64 << 20, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const Outcome outcome = CompileOutcome(
+      With("__device__ __align__(1 << 28) float far[4];", "far[clock() % 4] = 1; y[0] = far[3];"));
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_TRUE(std::holds_alternative<ResourceError>(outcome)) << Describe(outcome);
 }
 
 TEST(HostCompiler, LeavesNothingBehind) {
