@@ -288,7 +288,7 @@ TEST_F(TrainerTest, LearnsNothingWithoutALearningRateOrFromShuffledRewards) {
   for (const uint64_t seed : {1, 2, 3}) EXPECT_NEAR(Learn(0, seed, false), 0.25, 0.06) << seed;
   double shuffled = 0;
   for (const uint64_t seed : {1, 2, 3}) shuffled += Learn(1e-2, seed, true) / 3;
-  EXPECT_LT(shuffled, 0.5);
+  EXPECT_LT(shuffled, 0.35);
 }
 
 TEST_F(TrainerTest, AResumedTrainerGoesOnAsIfNothingHadHappened) {
