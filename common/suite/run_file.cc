@@ -32,7 +32,8 @@ void ReadAlgorithm(const YamlNode& node, Algorithm* algorithm, YamlProblems* pro
   };
   if (const auto* advantage = fields.Find("advantage"))
     algorithm->advantage =
-        ReadWord(*advantage, "algorithm: advantage", {"trloo"}, problems).value_or("trloo");
+        ReadWord(*advantage, "algorithm: advantage", {"trloo", "trloo_to_go"}, problems)
+            .value_or("trloo");
   whole("turns", 1, 64, &algorithm->turns);
   // Leaving one out needs another.
   whole("group", 2, 1024, &algorithm->group);

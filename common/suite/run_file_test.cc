@@ -66,7 +66,10 @@ TEST(RunFile, BoundsAreChecked) {
 
 TEST(RunFile, WordsAreChecked) {
   EXPECT_THAT(Problem("kind: grammar", "kind: gramar"), HasSubstr("write grammar or random"));
-  EXPECT_THAT(Problem("trloo", "grpo"), HasSubstr("write trloo"));
+  EXPECT_THAT(Problem("trloo", "grpo"), HasSubstr("write trloo or trloo_to_go"));
+  std::string to_go = kRun;
+  to_go.replace(to_go.find("trloo"), 5, "trloo_to_go");
+  EXPECT_EQ(Parse(to_go)->algorithm.advantage, "trloo_to_go");
   EXPECT_THAT(Problem("hybrid", "speed"), HasSubstr("write milestone, hybrid or speedup"));
   EXPECT_THAT(Problem("device: auto", "device: gpu"), HasSubstr("auto, cuda, host or simulated"));
   EXPECT_THAT(Problem("seed: 1", "sed: 1"), HasSubstr("no field `sed`; write seed"));

@@ -5,8 +5,8 @@
 // episodes on one task, with return g and the N episodes whose turn t is trainable:
 //
 //   trloo         g = the turn's own reward.
-//   trloo_to_go   g = the sum of rewards of this turn and later ones (infrastructure turns add
-//   nothing).
+//   trloo_to_go   g = the sum of rewards of this turn and later ones; infrastructure turns add
+//                 nothing.
 //
 //   advantage = (g_i - mean of the others' g) / max(s, 1e-3),   s = standard deviation of all N
 //             = N / (N - 1) * (g_i - mean of all g) / max(s, 1e-3)
