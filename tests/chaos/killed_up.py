@@ -8,6 +8,7 @@ at a moment of its start; the last round when all is up. Fails with exit status 
 session is alive long afterwards.
 """
 import argparse
+import ctypes
 import os
 import pathlib
 import random
@@ -19,6 +20,11 @@ import time
 
 PATIENCE_S = 30
 START_S = 120
+
+
+def die_with_parent():
+    """In `up` before it begins: it goes with this script, however that ends."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def session_members(session):
@@ -43,7 +49,8 @@ def play(args, moment):
     with tempfile.TemporaryDirectory(prefix="warpsmith-killed-", ignore_cleanup_errors=True) as directory:
         up = subprocess.Popen([args.warpsmith, "up", "--device", args.device, "--directory", directory,
                                "--workers", "2", "--listen", "tcp://127.0.0.1:*"], cwd=directory,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+                              preexec_fn=die_with_parent)
         if moment is None:
             deadline = time.monotonic() + START_S
             while not pathlib.Path(directory, "address").exists() and time.monotonic() < deadline:

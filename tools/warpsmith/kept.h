@@ -12,14 +12,15 @@
 namespace warpsmith {
 
 // How long to wait before the next start: doubles from `first` to `cap`, and begins anew after a
-// life of at least `healthy`. Pure.
+// life of at least `healthy`. Long enough that a child which dies at each start burns no core,
+// short enough that one which was killed is not missed: everything waits for it. Pure.
 class Backoff {
  public:
   Duration Next(Duration lived);
 
   static constexpr Duration kFirst = std::chrono::milliseconds(200);
-  static constexpr Duration kCap = std::chrono::seconds(20);
-  static constexpr Duration kHealthy = std::chrono::seconds(20);
+  static constexpr Duration kCap = std::chrono::seconds(5);
+  static constexpr Duration kHealthy = std::chrono::seconds(5);
 
  private:
   Duration next_ = kFirst;
