@@ -23,8 +23,6 @@ constexpr Duration kLook = std::chrono::milliseconds(50);  // how often a wait l
 
 TimePoint Now() { return SystemClock().Now(); }
 
-std::string FileName(PolicyVersion version) { return ToString(version) + ".safetensors"; }
-
 // Chunks on their way into a file: which to ask for, and what came.
 class Assembly {
  public:
@@ -81,6 +79,17 @@ class Assembly {
   std::map<uint64_t, TimePoint> asked_;  // offset -> when
 };
 
+// Removes all in `folder` but `kept` and those that changed last, `most` together.
+void KeepNewest(const fs::path& folder, const fs::path& kept, size_t most) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> others;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path() != kept) others.emplace_back(entry.last_write_time(ignored), entry.path());
+  }
+  std::sort(others.rbegin(), others.rend());
+  for (size_t i = most - 1; i < others.size(); ++i) fs::remove_all(others[i].second, ignored);
+}
+
 Result<std::string> DigestOf(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   Sha256 digest;
@@ -119,9 +128,19 @@ void WeightsPuller::Run() {
       tell_(WeightsPulled{next->run, next->version, file->string()});
     } else {
       transport_.reset();  // the next pull begins with a fresh connection
+      fs::remove(PartOf(*next), ignored);
       tell_(WeightsPullFailed{next->run, next->version, file.error().message});
     }
   }
+}
+
+fs::path WeightsPuller::PathOf(const WeightsAnnouncement& announcement) const {
+  return options_.directory / ("run-" + std::to_string(announcement.run.value())) /
+         (ToString(announcement.version) + ".safetensors");
+}
+
+fs::path WeightsPuller::PartOf(const WeightsAnnouncement& announcement) const {
+  return PathOf(announcement).string() + ".part";
 }
 
 Status WeightsPuller::Connect(const std::string& endpoint) {
@@ -137,10 +156,8 @@ Result<fs::path> WeightsPuller::Fetch(const WeightsAnnouncement& announcement) {
     return Fail(ErrorCode::kCorrupt, "an announcement with impossible sizes");
   }
   RETURN_IF_ERROR(Connect(announcement.endpoint));
-  fs::path folder = options_.directory / ("run-" + std::to_string(announcement.run.value()));
-  RETURN_IF_ERROR(MakeDirectories(folder));
-  fs::path path = folder / FileName(announcement.version);
-  fs::path partial = path.string() + ".part";
+  const fs::path path = PathOf(announcement), partial = PartOf(announcement);
+  RETURN_IF_ERROR(MakeDirectories(path.parent_path()));
 
   Assembly assembly(announcement, partial, options_.window);
   TimePoint last_chunk = Now();
@@ -176,15 +193,8 @@ Result<fs::path> WeightsPuller::Fetch(const WeightsAnnouncement& announcement) {
 }
 
 void WeightsPuller::Prune(const fs::path& newest) {
-  std::vector<fs::path> others;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(newest.parent_path(), ignored)) {
-    if (entry.path() != newest) others.push_back(entry.path());
-  }
-  std::sort(others.begin(), others.end(), [&](const fs::path& a, const fs::path& b) {
-    return fs::last_write_time(a, ignored) > fs::last_write_time(b, ignored);
-  });
-  for (size_t i = 1; i < others.size(); ++i) fs::remove(others[i], ignored);
+  KeepNewest(newest.parent_path(), newest, 2);
+  KeepNewest(options_.directory, newest.parent_path(), options_.runs_kept);
 }
 
 }  // namespace warpsmith

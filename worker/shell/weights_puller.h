@@ -23,6 +23,7 @@ class WeightsPuller {
     Duration repeat = std::chrono::seconds(2);    // a chunk that did not come is asked for again
     Duration silence = std::chrono::seconds(20);  // no chunk for so long: the pull fails
     uint64_t most_bytes = 8ull << 30;
+    size_t runs_kept = 64;  // files of runs pulled for longer ago are removed
   };
 
   // `tell` gets WeightsPulled or WeightsPullFailed for each Pull, on this object's thread.
@@ -34,8 +35,11 @@ class WeightsPuller {
  private:
   void Run();
   Result<std::filesystem::path> Fetch(const WeightsAnnouncement& announcement);
+  std::filesystem::path PathOf(const WeightsAnnouncement& announcement) const;
+  std::filesystem::path PartOf(const WeightsAnnouncement& announcement) const;
   Status Connect(const std::string& endpoint);
-  // Keeps the run's newest two files: the older one may be loading at this moment.
+  // Keeps the run's newest two files (the older one may be loading at this moment), and the folders
+  // of so many runs.
   void Prune(const std::filesystem::path& newest);
 
   const Options options_;

@@ -271,6 +271,10 @@ class Puller : public ::testing::Test {
     std::lock_guard lock(mutex_);
     return events_.size();
   }
+  size_t Files(const std::string& run) {
+    const fs::directory_iterator folder(folder_.path() / "weights" / run);
+    return static_cast<size_t>(std::distance(begin(folder), end(folder)));
+  }
   template <typename Event>
   Event Last() {
     std::lock_guard lock(mutex_);
@@ -293,12 +297,24 @@ TEST_F(Puller, FetchesAnOddSizeAndKeepsTheNewestTwo) {
     EXPECT_EQ(*ReadFile(pulled.path), learner.weights);
   }
   EXPECT_EQ(learner.served, 4 * 25);
-  size_t files = 0;
-  for (const auto& entry : fs::directory_iterator(folder_.path() / "weights" / "run-3")) {
-    (void)entry;
-    ++files;
+  EXPECT_EQ(Files("run-3"), 2u);
+}
+
+TEST_F(Puller, KeepsTheRunsPulledLast) {
+  Learner learner(folder_.path(), 1'000);
+  auto options = Options();
+  options.runs_kept = 2;
+  WeightsPuller puller(options, Tell());
+  size_t pulls = 0;
+  for (uint64_t run : {1, 2, 1, 3}) {
+    auto announcement = learner.Announce(++pulls);
+    announcement.run = RunId(run);
+    puller.Pull(announcement);
+    learner.Serve([&] { return Events() == pulls; });
   }
-  EXPECT_EQ(files, 2u);
+  EXPECT_EQ(Files("run-1"), 2u);
+  EXPECT_FALSE(fs::exists(folder_.path() / "weights" / "run-2"));
+  EXPECT_EQ(Files("run-3"), 1u);
 }
 
 TEST_F(Puller, RefusesAChunkThatWasSpoilt) {
@@ -323,6 +339,7 @@ TEST_F(Puller, RefusesAWholeThatIsNotWhatWasAnnounced) {
   puller.Pull(announcement);
   learner.Serve([&] { return Events() == 1; });
   EXPECT_NE(Last<WeightsPullFailed>().why.find("digest"), std::string::npos);
+  EXPECT_EQ(Files("run-3"), 0u) << "nothing half is left";
 }
 
 TEST_F(Puller, AsksAgainForChunksThatWereLost) {
