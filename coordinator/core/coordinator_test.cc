@@ -551,7 +551,7 @@ TEST_F(CoordinatorTest, AnEvaluationJobGoesWhereItsTaskHasACaseAndSaysWhatItWait
   EvaluationJob body{.task = SmallSuite().tasks[0], .candidates = {"a"}};
   body.task.cuda_cases.clear();
   const JobId id = std::get<JobAccepted>(Ask(SubmitEvaluation{"e", body, "auto"})).job;
-  EXPECT_TRUE(Heard<AssignJob>(kBert).empty()) << "nothing would be verified there";
+  EXPECT_TRUE(Heard<AssignJob>(kBert).empty()) << "no oracle would admit it there";
   Do(ClientAsked{ClientId("client"), {1, GetJob{id}}});
   EXPECT_THAT(Done<QueryStore>().at(0).job_problem, HasSubstr("the task has cases for"));
   Registers(kAnna);

@@ -77,7 +77,7 @@ Status CheckSubmission(const SubmitEvaluation& submission) {
   RETURN_IF_ERROR(CheckDevice(submission.device));
   RETURN_IF_ERROR(CheckRange("candidates", static_cast<int64_t>(submission.job.candidates.size()),
                              1, kMaxCandidates));
-  // Where a task has no case nothing would be verified.
+  // Where a task has no case no oracle admits it.
   const Task& task = submission.job.task;
   const auto kind = ParseDeviceKind(submission.device);
   const bool some =

@@ -66,7 +66,7 @@ TEST(Submissions, EvaluationsNeedCandidatesAndAKey) {
   EXPECT_FALSE(CheckSubmission(submission));
 }
 
-TEST(Submissions, AnEvaluationNeedsACaseOnItsDeviceForWithoutOneNothingIsVerified) {
+TEST(Submissions, AnEvaluationNeedsACaseOnItsDevice) {
   SubmitEvaluation submission{"key", {}, "cuda"};
   submission.job.candidates = {"a"};
   submission.job.task = SmallSuite().tasks[0];
