@@ -23,6 +23,14 @@ TEST_F(CoordinatorTest, AForeignProtocolVersionIsRefusedWithWhatToDo) {
   EXPECT_THAT(refused[0].why, HasSubstr("same release"));
 }
 
+TEST_F(CoordinatorTest, AWorkerThatClaimsToHoldAnyNumberOfJobsGetsAReasonableOne) {
+  RunSpec spec = RandomSpec();
+  spec.budget_evaluations = 1'000'000'000;
+  Submit(spec);
+  Registers(kAnna, std::numeric_limits<uint32_t>::max());
+  EXPECT_EQ(Heard<AssignJob>(kAnna).size(), 1024u);
+}
+
 TEST_F(CoordinatorTest, AStrangerIsToldToRegisterWhateverItSays) {
   Says(kAnna, Heartbeat{});
   Says(kAnna, TrajectoryResult{});

@@ -7,6 +7,9 @@
 namespace warpsmith {
 namespace {
 
+// Jobs at once; more is a mistake, and every one of them would be made and granted in one step.
+constexpr uint32_t kMostCapacity = 1024;
+
 // What a well-behaved worker cannot send; a broken one must not break the run, nor the store, which
 // takes no NaN.
 bool Plausible(const Evaluation& evaluation) {
@@ -51,6 +54,7 @@ void Coordinator::OnRegister(TimePoint now, const WorkerId& id, RegisterWorker o
                     ": install the same release on both"}});
     return;
   }
+  offer.capacity = std::min(offer.capacity, kMostCapacity);
   if (workers_.Find(id) == nullptr)
     Note("worker_registered", {{"worker", id.value()}, {"name", offer.name}});
   Worker& worker = workers_.Register(id, std::move(offer), now);
