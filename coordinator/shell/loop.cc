@@ -51,7 +51,8 @@ bool CoordinatorLoop::TakeMessage(Duration wait) {
     ++corrupt_;
     const TimePoint now = parts_.clock.Now();
     if (corrupt_ == 1 || now - corrupt_logged_ >= std::chrono::seconds(1)) {
-      LogWarn("message_dropped", {{"why", message.error().message}, {"dropped", corrupt_}});
+      LogWarn("message_dropped",
+              {{"peer", envelope->peer}, {"why", message.error().message}, {"dropped", corrupt_}});
       corrupt_logged_ = now;
     }
     // It cannot read this, but its codec reads which version we speak, and tells its people.
