@@ -264,6 +264,13 @@ TEST(FindHostFunction, KnowsWhatIsDeviceCode) {
     EXPECT_EQ(HostFunction(text), "none") << text;
 }
 
+TEST(FindHostFunction, WalksAsDeepAsATextGoes) {
+  std::string deep, end;
+  for (int i = 0; i < 100'000; ++i) deep += "extern{", end += '}';
+  EXPECT_EQ(HostFunction(deep + end), "none");
+  EXPECT_EQ(HostFunction(deep + "int f() { return 1; }" + end), "f (line 1)");
+}
+
 TEST(FindHostFunction, KnowsHostCode) {
   EXPECT_EQ(HostFunction("#include <x>\n\nvoid launch(float* y) { }"), "launch (line 3)");
   EXPECT_EQ(HostFunction("namespace a {\nstatic inline int f() { return 1; }\n}"), "f (line 2)");

@@ -152,29 +152,28 @@ class FunctionFinder {
       depth += token.text == "{" ? 1 : token.text == "}" ? -1 : 0;
       if (depth < 0) return std::nullopt;
     }
-    if (depth == 0) Scope();
+    if (depth == 0) Walk();
     return found_;
   }
 
  private:
   enum class Body { kScope, kSkip, kInitializer };
 
-  void Scope() {
+  // From scope to scope without recursion: a hostile text nests them as deep as it is long. A
+  // declaration is nothing to remember across a scope: one begins and ends between declarations.
+  void Walk() {
     std::vector<Token> declaration;
     int parens = 0;
     while (at_ < tokens_.size() && !found_) {
       const Token token = tokens_[at_++];
       if (token.text == "(") ++parens;
       if (token.text == ")") --parens;
-      if (token.text == "}") return;
-      if (token.text == ";" && parens == 0) {
+      if (token.text == "}") parens = 0;
+      if (token.text == "}" || (token.text == ";" && parens == 0)) {
         declaration.clear();
       } else if (token.text == "{") {
         const Body body = Classify(declaration, parens);
-        if (body == Body::kScope)
-          Scope();
-        else
-          SkipBody();
+        if (body != Body::kScope) SkipBody();
         if (body != Body::kInitializer) declaration.clear();
       } else {
         declaration.push_back(token);
