@@ -62,6 +62,10 @@ TEST(HostCompiler, RefusesLaunchesAndHostCode) {
   EXPECT_THAT(WhyRejected(CompileOutcome(
                   With("__device__ float f(float);\nfloat f(float x) { return x; }"))),
               HasSubstr("host code is not allowed: f (line 10)"));
+  EXPECT_THAT(
+      WhyRejected(CompileOutcome(With("}\nint f() { return 1; }\nnamespace {"))),
+      HasSubstr("host code is not allowed: what follows the brace that closes more than was "
+                "opened (line 9)"));
   EXPECT_THAT(WhyRejected(CompileOutcome(With("__host__ void g() {}"))),
               HasSubstr("host code is not allowed: g"));
 }

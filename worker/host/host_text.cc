@@ -150,7 +150,9 @@ class FunctionFinder {
     int depth = 0;
     for (const Token& token : tokens_) {
       depth += token.text == "{" ? 1 : token.text == "}" ? -1 : 0;
-      if (depth < 0) return std::nullopt;
+      if (depth < 0)
+        return fmt::format("what follows the brace that closes more than was opened (line {})",
+                           token.line);
     }
     if (depth == 0) Walk();
     return found_;

@@ -20,8 +20,8 @@ const std::vector<std::string>& HostHeaders();
 
 // The first function with a body that is neither __device__ nor __global__ (nor constexpr), by name
 // and line: "f (line 3)". Reads what a reader sees without expanding macros, but knows macros that
-// stand for a qualifier. Nothing also when the braces do not pair up, which is the compiler's to
-// report.
+// stand for a qualifier. A brace too many counts as one: it would end the namespace that the text
+// stands in. Nothing also where braces stay open, which is the compiler's to report.
 std::optional<std::string> FindHostFunction(const StrippedText& stripped);
 
 }  // namespace warpsmith
