@@ -137,6 +137,7 @@ Status Learner::On(const TrainRun& message) {
     }
     LogWarn("run_opened_again", {{"run", message.run}});
   }
+  RETURN_IF_ERROR(CheckFound(message.run));
   auto run = std::make_unique<Run>();
   run->order = message;
   run->number = next_order_++;
@@ -145,6 +146,21 @@ Status Learner::On(const TrainRun& message) {
   Run& added = *(runs_[message.run] = std::move(run));
   Open(added);
   return {};
+}
+
+Status Learner::CheckFound(RunId run) {
+  // Numbers of incarnations only grow, and what was found is of earlier processes.
+  const bool impossible = std::any_of(found_.begin(), found_.end(), [&](const auto& state) {
+    return state.run == run && state.version.incarnation >= welcome_->incarnation;
+  });
+  if (!impossible) return {};
+  ASSIGN_OR_RETURN(CheckpointFolder folder, CheckpointFolder::Open(FolderOf(run)));
+  RETURN_IF_ERROR(folder.SetAside());
+  return Fail(
+      ErrorCode::kCorrupt,
+      FolderOf(run).string() +
+          " held checkpoints of another coordinator, or of one that has lost its store, and "
+          "is set aside; start the learner again");
 }
 
 Status Learner::On(const CloseRun& message) {

@@ -47,8 +47,9 @@ class Learner {
           MakeQueue make_queue, MakeTrainer make_trainer, Executor executor);
   ~Learner();
 
-  // One turn of the loop: waits up to `wait` for a message, then does what is due. kInvalidInput:
-  // the coordinator refuses this process for good.
+  // One turn of the loop: waits up to `wait` for a message, then does what is due. On an error the
+  // process must end: the coordinator refuses it for good (kInvalidInput), or was told of a
+  // checkpoint that is not its run's (kCorrupt).
   Status Turn(Duration wait);
 
   // Whether the next turn need not wait: something more can be done at once.
@@ -67,6 +68,9 @@ class Learner {
   Status On(const CloseRun& message);
   Status On(const AckCheckpoint& message);
   Status On(const ForgetRun& message);
+
+  // kCorrupt: what was found of this run, and told, cannot be of this coordinator; it is set aside.
+  Status CheckFound(RunId run);
 
   void Register();
   void SayWhatIsDue();

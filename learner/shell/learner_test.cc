@@ -410,9 +410,22 @@ TEST_F(LearnerTest, ACoordinatorThatLostItsStoreStartsTheRunAnew) {
   auto status = Passes();
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::kCorrupt);
-  EXPECT_THAT(status.error().message, HasSubstr("another run"));
+  EXPECT_THAT(status.error().message, HasSubstr("lost its store"));
   LearnerStarts();
   ASSERT_TRUE(Passes());
+  EXPECT_EQ(WeightsOf({2, 0}), "start\n");
+}
+
+// Both may be there for a while, as when a deployment is rolled over.
+TEST_F(LearnerTest, AnEarlierProcessEndsAndLeavesTheCheckpointsOfALaterOneAlone) {
+  ASSERT_TRUE(Passes());
+  LearnerStarts();
+  ASSERT_TRUE(Passes());
+  const auto opened =
+      RunTrainer({run, spec, "s"}, 1, RunFolder(), 3, FakeTrainer::Maker(&disk_is_full)).Open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(opened.error().message, HasSubstr("a later learner"));
   EXPECT_EQ(WeightsOf({2, 0}), "start\n");
 }
 

@@ -38,9 +38,12 @@ Result<OpenedRun> RunTrainer::Open() {
     if (!opened) return OfFiles(opened.error());
     folder = std::move(*opened);
   }
-  // Incarnations only grow: a later one than ours is of a coordinator that has lost its store.
-  if (folder.newest() && (folder.newest()->spec_sha256 != spec_sha256_ ||
-                          folder.newest()->version.incarnation > incarnation_)) {
+  if (folder.newest() && folder.newest()->version.incarnation > incarnation_)
+    return Fail(ErrorCode::kCorrupt,
+                path_.string() +
+                    " holds checkpoints of a later learner than this one: stop this one, and give "
+                    "each learner a directory of its own");
+  if (folder.newest() && folder.newest()->spec_sha256 != spec_sha256_) {
     RETURN_IF_ERROR(folder.SetAside());
     return Fail(
         ErrorCode::kCorrupt,

@@ -46,10 +46,10 @@ class RunTrainer {
              MakeTrainer make_trainer);
 
   // Loads the newest checkpoint, or makes the first one; under this incarnation, durably.
-  // kInvalidInput: the policy cannot be trained, and trying again changes nothing. kCorrupt: the
-  // folder held another run of this number, whose watermark the coordinator was told; it is out of
-  // the way now, and a new process can start. Anything else, such as what the file system refuses,
-  // may pass.
+  // kInvalidInput: the policy cannot be trained, and trying again changes nothing. kCorrupt: this
+  // process must end. The folder held another run of this number, whose watermark the coordinator
+  // was told, and is out of the way now; or a later process uses it. Anything else, such as what
+  // the file system refuses, may pass.
   Result<OpenedRun> Open();
 
   // Trains once and writes the checkpoint. When only the writing fails (kExhausted), the same job
