@@ -106,13 +106,19 @@ tl::unexpected<Error> RedisQueue::Connection::ServerError(std::string_view text)
   if (is("MISCONF")) return Fail(ErrorCode::kExhausted, message + "; free its disk");
   if (is("NOGROUP") || is("UNBLOCKED") || text.find("no such key") != text.npos)
     return Fail(ErrorCode::kNotFound, message);
-  if (is("NOAUTH") || is("WRONGPASS") || text.find("without any password") != text.npos) {
+  if (text.find("without any password") != text.npos) {
+    Drop();
+    return Fail(ErrorCode::kInvalidInput,
+                message + "; it has no password: unset WARPSMITH_REDIS_PASSWORD");
+  }
+  if (is("NOAUTH") || is("WRONGPASS")) {
     Drop();
     return Fail(ErrorCode::kInvalidInput,
                 message + "; set WARPSMITH_REDIS_PASSWORD to its password");
   }
-  constexpr std::string_view kElsewhere[] = {"LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",
-                                             "BUSY ",   "MOVED",      "ASK"};
+  constexpr std::string_view kElsewhere[] = {
+      "LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",
+      "BUSY ",   "MOVED",      "ASK",         "ERR max number of clients"};
   if (text.find("READONLY") != text.npos ||
       std::any_of(std::begin(kElsewhere), std::end(kElsewhere), is)) {
     // Another server may be the master by now: resolve the name again.

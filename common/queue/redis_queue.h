@@ -3,10 +3,10 @@
 // makes publishing again harmless, in whatever order a wiped server is filled again. Scripts keep
 // the three together.
 //
-// After any error the connection is dropped; a later call connects again, resolving the name anew,
-// and no sooner than a back-off allows (20 ms, doubling to 2 s). A reply that was lost with its
-// connection may have held entries: the next Read gives them. A process that makes a RedisQueue
-// ignores SIGPIPE.
+// After a broken connection, or an error that says that this server does not serve now, a later
+// call connects again, resolving the name anew, and no sooner than a back-off allows (20 ms,
+// doubling to 2 s). A reply that was lost with its connection may have held entries: the next Read
+// gives them. A process that makes a RedisQueue ignores SIGPIPE.
 #pragma once
 
 #include <map>

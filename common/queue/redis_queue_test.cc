@@ -3,10 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <functional>
 #include <thread>
 
+#include "common/base/unique_fd.h"
+#include "common/runtime/files.h"
 #include "tests/support/private_redis.h"
 
 namespace warpsmith {
@@ -201,6 +205,64 @@ TEST_F(RedisQueueTest, AWrongPasswordSaysSo) {
   EXPECT_THAT(status.error().message, HasSubstr("WARPSMITH_REDIS_PASSWORD"));
   EXPECT_EQ(Connect("wrong")->Ping().error().code, ErrorCode::kInvalidInput);
   EXPECT_TRUE(Connect("secret")->Ping());
+  redis_->Kill();
+  ASSERT_TRUE(redis_->StartAgain());
+  EXPECT_THAT(Connect("secret")->Ping().error().message, HasSubstr("unset"));
+}
+
+// Answers whatever it is asked with the same bytes, and then hangs up.
+class CannedServer {
+ public:
+  explicit CannedServer(std::string answer) : answer_(std::move(answer)) {
+    sockaddr_un name{.sun_family = AF_UNIX, .sun_path = {}};
+    path().copy(name.sun_path, sizeof name.sun_path - 1);
+    listening_ = UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::bind(listening_.get(), reinterpret_cast<sockaddr*>(&name), sizeof name), 0);
+    EXPECT_EQ(::listen(listening_.get(), 8), 0);
+    thread_ = std::jthread([this] {
+      for (;;) {
+        const UniqueFd peer(::accept(listening_.get(), nullptr, nullptr));
+        if (!peer.valid()) return;
+        char question[4096];
+        if (::recv(peer.get(), question, sizeof question, 0) > 0)
+          (void)::send(peer.get(), answer_.data(), answer_.size(), MSG_NOSIGNAL);
+      }
+    });
+  }
+  ~CannedServer() { ::shutdown(listening_.get(), SHUT_RDWR); }
+  std::string path() const { return (folder_.path() / "socket").string(); }
+
+ private:
+  const std::string answer_;
+  TempDirectory folder_ = *TempDirectory::Make("canned-server");
+  UniqueFd listening_;
+  std::jthread thread_;
+};
+
+TEST(RedisErrors, AreToldApartByWhatACallerDoes) {
+  const std::pair<const char*, ErrorCode> answers[] = {
+      {"-LOADING Redis is loading the dataset in memory\r\n", ErrorCode::kUnavailable},
+      {"-MASTERDOWN Link with MASTER is down\r\n", ErrorCode::kUnavailable},
+      {"-READONLY You can't write against a read only replica.\r\n", ErrorCode::kUnavailable},
+      {"-BUSY Redis is busy running a script.\r\n", ErrorCode::kUnavailable},
+      {"-OOM command not allowed when used memory > 'maxmemory'.\r\n", ErrorCode::kExhausted},
+      {"-MISCONF Redis is configured to save RDB snapshots\r\n", ErrorCode::kExhausted},
+      {"-NOAUTH Authentication required.\r\n", ErrorCode::kInvalidInput},
+      {"-NOPERM this user has no permissions\r\n", ErrorCode::kInternal},
+      {"-ERR max number of clients reached\r\n", ErrorCode::kUnavailable},
+      {"", ErrorCode::kUnavailable},
+      {"*3\r\n$5\r\nha", ErrorCode::kUnavailable},
+      {"HTTP/1.1 400 Bad Request\r\n\r\n", ErrorCode::kUnavailable},
+  };
+  for (const auto& [answer, code] : answers) {
+    CannedServer server(answer);
+    const RedisOptions options{.address = "unix:" + server.path(), .timeout = seconds(20)};
+    const auto read = (*RedisQueue::Make(options))->Read("s", 10, {});
+    ASSERT_FALSE(read) << answer;
+    EXPECT_EQ(read.error().code, code) << answer << read.error().message;
+    EXPECT_EQ((*RedisQueue::Make(options))->Publish("s", {{"", 0, "x"}}).error().code, code)
+        << answer;
+  }
 }
 
 }  // namespace
