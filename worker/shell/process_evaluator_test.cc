@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <future>
+#include <set>
 #include <thread>
 
 #include "common/runtime/files.h"
@@ -84,6 +85,14 @@ TEST_F(Supervisor, PassesOnWhyThereIsNoDevice) {
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().code, ErrorCode::kMissing);
   EXPECT_NE(started.error().message.find("no such device here"), std::string::npos);
+}
+
+TEST_F(Supervisor, PassesOnThatNoRunnerStarts) {
+  options_.programs.runner = "/bin/false";
+  auto started = ProcessEvaluator::Start(options_);
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().code, ErrorCode::kMissing);
+  EXPECT_NE(started.error().message.find("runner died"), std::string::npos);
 }
 
 TEST_F(Supervisor, JudgesACandidateAndKeepsTheRecord) {
@@ -232,6 +241,31 @@ TEST_F(Supervisor, ADiscardedRunnerIsGone) {
   EXPECT_TRUE(Ended(before[2]));
 }
 
+TEST_F(Supervisor, WithoutAFreshRunnerTheSpareIsUsedUpThenTheDeviceIsSick) {
+  Start();
+  Judge("good");
+  fs::remove(options_.programs.runner);
+  fs::create_symlink("/bin/false", options_.programs.runner);
+  EXPECT_EQ(Label("runner faults"), "device_fault(700)");
+  EXPECT_EQ(Label("good with the spare"), "correct");
+  EXPECT_EQ(Label("runner faults"), "infrastructure(internal)");
+  EXPECT_EQ(Label("good again"), "infrastructure(device_sick)");
+}
+
+TEST_F(Supervisor, ChildrenHoldNoDescriptorOfTheSupervisors) {
+  Start();
+  Judge("good");
+  std::vector<int> pids = evaluator_->ChildPids();  // compiler, oracle, active, spare
+  ASSERT_EQ(pids.size(), 4u);
+  for (int pid : {pids[0], pids[2], pids[3]}) {
+    std::set<std::string> open;
+    for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(pid) + "/fd")) {
+      open.insert(entry.path().filename());
+    }
+    EXPECT_EQ(open, (std::set<std::string>{"0", "1", "2", "3"})) << LookAt(pid).name;
+  }
+}
+
 TEST_F(Supervisor, AnOracleThatDiesIsInfrastructureAndIsStartedAgain) {
   Start();
   EXPECT_TRUE(IsInfrastructure(Judge("oracle dies").outcome));
@@ -239,7 +273,7 @@ TEST_F(Supervisor, AnOracleThatDiesIsInfrastructureAndIsStartedAgain) {
 }
 
 TEST_F(Supervisor, ASilentOracleIsEnded) {
-  options_.limits.oracle_silence = 200ms;
+  options_.limits.oracle_silence = 1500ms;
   Start();
   EXPECT_TRUE(IsInfrastructure(Judge("oracle is silent").outcome));
   EXPECT_EQ(Label("good"), "correct");
@@ -285,6 +319,8 @@ TEST_F(Supervisor, AChildThatWillNotDieDoesNotHoldUpTheEnd) {
   if (!oracle.holds()) GTEST_SKIP() << "this machine lets nobody trace";
   evaluator_.reset();
   for (int pid : {pids[0], pids[2], pids[3]}) EXPECT_TRUE(Ended(pid)) << pid;
+  oracle.LetGo();
+  EXPECT_EQ(waitpid(pids[1], nullptr, 0), pids[1]);
 }
 
 TEST_F(Supervisor, ALostDeviceIsSaidSo) {
@@ -310,6 +346,9 @@ TEST_F(Supervisor, LeavesNoProcessBehindAndAnswersEverybody) {
     EXPECT_TRUE(IsInfrastructure(future.get().outcome));
   }
   for (int pid : pids) EXPECT_TRUE(Ended(pid)) << pid;
+  for (const ProcessState& process : AllProcesses()) {
+    EXPECT_NE(process.parent, getpid()) << process.name << " is not reaped";
+  }
 }
 
 TEST_F(Supervisor, ScratchFoldersGoWithTheirCompilers) {

@@ -39,7 +39,8 @@ Result<RunnerChild> RunnerChild::Start(const LaneOptions& options, uint64_t numb
     if (stop) return Fail(ErrorCode::kUnavailable, "the evaluator stops");
     pollfd ready{.fd = runner.oracle_end_.get(), .events = POLLIN};
     if (poll(&ready, 1, kStopLookMs) <= 0) continue;
-    if (ready.revents & POLLIN && runner.process_.running()) return runner;
+    // The end of a socket is readable too, and comes before the end of its process.
+    if (ready.revents == POLLIN) return runner;
     return Fail(ErrorCode::kUnavailable, "the runner died while it started; see its log");
   }
   return Fail(ErrorCode::kTimeout, "the runner did not come up");
