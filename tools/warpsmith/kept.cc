@@ -57,6 +57,7 @@ void Kept::Run(std::stop_token stop) {
     const TimePoint began = Steady::now();
     auto child = Subprocess::Start(options_.start());
     std::string ending;
+    bool cannot_work = false;
     if (child) {
       std::optional<ExitReport> exit;
       while (!exit && !stop.stop_requested()) exit = child->Wait(kLook);
@@ -65,7 +66,8 @@ void Kept::Run(std::stop_token stop) {
         return;
       }
       ending = Ending(*exit);
-      if (first && Steady::now() - began < kAtOnce && SaysHopeless(*exit))
+      cannot_work = SaysHopeless(*exit);
+      if (first && Steady::now() - began < kAtOnce && cannot_work)
         return options_.hopeless(exit->status, fmt::format("{} {}", options_.name, ending));
     } else {
       ending = "could not be started: " + child.error().message;
@@ -73,7 +75,8 @@ void Kept::Run(std::stop_token stop) {
         return options_.hopeless(ExitStatus(child.error().code),
                                  fmt::format("{} {}", options_.name, ending));
     }
-    const Duration wait = backoff.Next(Steady::now() - began);
+    // However long it lived: a worker with a sick device loses some jobs in each of its lives.
+    const Duration wait = backoff.Next(cannot_work ? Duration{} : Steady::now() - began);
     options_.notice(fmt::format("{} {}; it starts again in {:.1f} s", options_.name, ending,
                                 std::chrono::duration<double>(wait).count()));
     Pause(stop, wait);
