@@ -1,15 +1,16 @@
 /* warpsmith
 launches:
   - kernel: l2_normalize_rows_kernel
-    grid: ceil_div(rows, 4)
-    block: 128, 4
-    shared: 16 * ceil_div(cols, 512) * 512
+    grid: ceil_div(rows, 2)
+    block: 64, 2
+    shared: 0
     args: x, y, eps, rows, cols
 */
-// lanes=128 rows=4 vec=4 cache=smem passes=two unroll=8 grid=exact store=wb math=fast
-constexpr int kLanes = 128;  // threads that share a row
-constexpr int kRows = 4;  // rows of a block
+// lanes=64 rows=2 vec=4 cache=reg passes=two unroll=1 grid=exact store=wb math=fast
+constexpr int kLanes = 64;  // threads that share a row
+constexpr int kRows = 2;  // rows of a block
 constexpr int kVec = 4;  // neighbouring elements of one load: a part of the row
+constexpr int kParts = 16;  // parts of a row that a thread keeps in registers
 
 // The part of a row that starts at `column`, as floats; 0 beyond the row's end. Rows whose length
 // is no multiple of kVec do not start aligned and are read one by one.
@@ -55,20 +56,16 @@ __global__ void __launch_bounds__(kLanes * kRows)
     l2_normalize_rows_kernel(const float* __restrict__ x, float* __restrict__ y, float eps,
                              int rows, int cols) {
   const int lane = threadIdx.x;
-  // Each thread's own parts of its row, element by element, so that neighbouring threads use
-  // neighbouring banks and no barrier is needed.
-  extern __shared__ float staged[];
-  const int stage_elements = ceil_div(cols, 512) * 512;
-  float* row_stage = staged + threadIdx.y * stage_elements + lane;
   const int row = blockIdx.x * kRows + threadIdx.y;
   const int row_cols = row < rows ? cols : 0;
   const float* x_row = x + static_cast<long long>(row) * cols;
   float* y_row = y + static_cast<long long>(row) * cols;
-  for (int column = lane * kVec, i = 0; column < row_cols; column += kLanes * kVec, ++i) {
-    const vec<float, kVec> x_part = load_part(x_row, column, cols);
+  vec<float, kVec> x_parts[kParts];
 #pragma unroll
-    for (int k = 0; k < kVec; ++k) {
-      row_stage[(i * kVec + k) * kLanes] = x_part[k];
+  for (int i = 0; i < kParts; ++i) {
+    const int column = (i * kLanes + lane) * kVec;
+    if (column < row_cols) {
+      x_parts[i] = load_part(x_row, column, cols);
     }
   }
 
@@ -78,37 +75,39 @@ __global__ void __launch_bounds__(kLanes * kRows)
   for (int k = 0; k < kVec; ++k) {
     row_sum_k[k] = 0.0f;
   }
-#pragma unroll 8
-  for (int column = lane * kVec, i = 0; column < row_cols; column += kLanes * kVec, ++i) {
-    vec<float, kVec> x_part;
-#pragma unroll
-    for (int k = 0; k < kVec; ++k) {
-      x_part[k] = row_stage[(i * kVec + k) * kLanes];
-    }
+  const auto pass_1 = [&](int column, const vec<float, kVec>& x_part) {
 #pragma unroll
     for (int k = 0; k < kVec; ++k) {
       const bool inside = column + k < cols;
       const float row_sum_term = x_part[k] * x_part[k];
       row_sum_k[k] += inside ? row_sum_term : 0.0f;
     }
+  };
+#pragma unroll
+  for (int i = 0; i < kParts; ++i) {
+    const int column = (i * kLanes + lane) * kVec;
+    if (column < row_cols) pass_1(column, x_parts[i]);
   }
+  for (int column = (kParts * kLanes + lane) * kVec; column < row_cols; column += kLanes * kVec)
+    pass_1(column, load_part(x_row, column, cols));  // what is left of a longer row
   float row_sum = 0.0f;
 #pragma unroll
   for (int k = 0; k < kVec; ++k) row_sum += row_sum_k[k];
   row_sum = reduce_row(row_sum, warpsmith_sum());
 
   // The result.
-#pragma unroll 8
-  for (int column = lane * kVec, i = 0; column < row_cols; column += kLanes * kVec, ++i) {
-    vec<float, kVec> x_part;
-#pragma unroll
-    for (int k = 0; k < kVec; ++k) {
-      x_part[k] = row_stage[(i * kVec + k) * kLanes];
-    }
+  const auto write = [&](int column, const vec<float, kVec>& x_part) {
     vec<float, kVec> result;
 #pragma unroll
     for (int k = 0; k < kVec; ++k)
       result[k] = from_float<float>(__fdividef(x_part[k], sqrtf(row_sum) + eps));
     store_part(y_row, column, cols, result);
+  };
+#pragma unroll
+  for (int i = 0; i < kParts; ++i) {
+    const int column = (i * kLanes + lane) * kVec;
+    if (column < row_cols) write(column, x_parts[i]);
   }
+  for (int column = (kParts * kLanes + lane) * kVec; column < row_cols; column += kLanes * kVec)
+    write(column, load_part(x_row, column, cols));  // what is left of a longer row
 }

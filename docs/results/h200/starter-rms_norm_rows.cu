@@ -1,15 +1,15 @@
 /* warpsmith
 launches:
   - kernel: rms_norm_rows_kernel
-    grid: ceil_div(rows, 4)
-    block: 128, 4
+    grid: ceil_div(rows, 1)
+    block: 128, 1
     shared: 0
     args: x, w, y, eps, rows, cols
 */
-// lanes=128 rows=4 vec=4 cache=none passes=two unroll=8 grid=exact store=wb math=exact
+// lanes=128 rows=1 vec=8 cache=none passes=two unroll=4 grid=exact store=wb math=exact
 constexpr int kLanes = 128;  // threads that share a row
-constexpr int kRows = 4;  // rows of a block
-constexpr int kVec = 4;  // neighbouring elements of one load: a part of the row
+constexpr int kRows = 1;  // rows of a block
+constexpr int kVec = 8;  // neighbouring elements of one load: a part of the row
 
 // The part of a row that starts at `column`, as floats; 0 beyond the row's end. Rows whose length
 // is no multiple of kVec do not start aligned and are read one by one.
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kLanes * kRows)
   for (int k = 0; k < kVec; ++k) {
     mean_square_k[k] = 0.0f;
   }
-#pragma unroll 8
+#pragma unroll 4
   for (int column = lane * kVec; column < row_cols; column += kLanes * kVec) {
     const vec<float, kVec> x_part = load_part(x_row, column, cols);
 #pragma unroll
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(kLanes * kRows)
   mean_square = mean_square / static_cast<float>(cols);
 
   // The result.
-#pragma unroll 8
+#pragma unroll 4
   for (int column = lane * kVec; column < row_cols; column += kLanes * kVec) {
     const vec<float, kVec> x_part = load_part(x_row, column, cols);
     const vec<float, kVec> w_part = load_part(w, column, cols);

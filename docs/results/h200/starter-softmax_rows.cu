@@ -1,15 +1,15 @@
 /* warpsmith
 launches:
   - kernel: softmax_rows_kernel
-    grid: ceil_div(rows, 1)
-    block: 256, 1
-    shared: 4 * ceil_div(cols, 1024) * 1024
+    grid: ceil_div(rows, 4)
+    block: 128, 4
+    shared: 16 * ceil_div(cols, 256) * 256
     args: x, y, rows, cols
 */
-// lanes=256 rows=1 vec=4 cache=smem passes=one unroll=1 grid=exact store=cs math=fast
-constexpr int kLanes = 256;  // threads that share a row
-constexpr int kRows = 1;  // rows of a block
-constexpr int kVec = 4;  // neighbouring elements of one load: a part of the row
+// lanes=128 rows=4 vec=2 cache=smem passes=one unroll=4 grid=exact store=wb math=fast
+constexpr int kLanes = 128;  // threads that share a row
+constexpr int kRows = 4;  // rows of a block
+constexpr int kVec = 2;  // neighbouring elements of one load: a part of the row
 constexpr float kLargest = 3.402823466e38f;  // finite
 
 // The part of a row that starts at `column`, as floats; 0 beyond the row's end. Rows whose length
@@ -31,7 +31,7 @@ __device__ __forceinline__ vec<float, kVec> load_part(const T* row, int column, 
 template <typename T>
 __device__ __forceinline__ void store_part(T* row, int column, int cols, const vec<T, kVec>& part) {
   if (cols % kVec == 0) {
-    store_cs(row + column, part);
+    store_vec(row + column, part);
   } else {
 #pragma unroll
     for (int k = 0; k < kVec; ++k)
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kLanes * kRows)
   // Each thread's own parts of its row, element by element, so that neighbouring threads use
   // neighbouring banks and no barrier is needed.
   extern __shared__ float staged[];
-  const int stage_elements = ceil_div(cols, 1024) * 1024;
+  const int stage_elements = ceil_div(cols, 256) * 256;
   float* row_stage = staged + threadIdx.y * stage_elements + lane;
   const int row = blockIdx.x * kRows + threadIdx.y;
   const int row_cols = row < rows ? cols : 0;
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kLanes * kRows)
     row_max_k[k] = -kLargest;
     row_sum_k[k] = 0.0f;
   }
-#pragma unroll 1
+#pragma unroll 4
   for (int column = lane * kVec, i = 0; column < row_cols; column += kLanes * kVec, ++i) {
     vec<float, kVec> x_part;
 #pragma unroll
@@ -90,13 +90,15 @@ __global__ void __launch_bounds__(kLanes * kRows)
 #pragma unroll
     for (int k = 0; k < kVec; ++k) {
       const bool inside = column + k < cols;
-      const float row_sum_term = x_part[k];
-      const float value = inside ? row_sum_term : -kLargest;
-      const float largest = value > row_max_k[k] ? value : row_max_k[k];
-      const float rescaled = row_sum_k[k] * fast_exp(row_max_k[k] - largest);
-      const float added = fast_exp(value - largest);
-      row_sum_k[k] = rescaled + (inside ? added : 0.0f);
-      row_max_k[k] = largest;
+      {
+        const float row_sum_term = x_part[k];
+        const float value = inside ? row_sum_term : -kLargest;
+        const float largest = value > row_max_k[k] ? value : row_max_k[k];
+        const float rescaled = row_sum_k[k] * fast_exp(row_max_k[k] - largest);
+        const float added = fast_exp(value - largest);
+        row_sum_k[k] = rescaled + (inside ? added : 0.0f);
+        row_max_k[k] = largest;
+      }
     }
   }
   float row_max = -kLargest;
@@ -109,7 +111,7 @@ __global__ void __launch_bounds__(kLanes * kRows)
   row_sum = reduce_row(row_sum, warpsmith_sum());
 
   // The result.
-#pragma unroll 1
+#pragma unroll 4
   for (int column = lane * kVec, i = 0; column < row_cols; column += kLanes * kVec, ++i) {
     vec<float, kVec> x_part;
 #pragma unroll

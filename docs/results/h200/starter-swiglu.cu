@@ -2,13 +2,13 @@
 launches:
   - kernel: swiglu_kernel
     grid: ceil_div(rows * cols, 8192)
-    block: 1024
+    block: 512
     args: g, u, y, rows * cols
 */
-// vec=4 threads=1024 items=2 grid=exact load=ca store=cs math=fast bounds=peel min_blocks=0
-constexpr int kThreads = 1024;  // of a block
+// vec=4 threads=512 items=4 grid=exact load=nc store=wb math=fast bounds=peel min_blocks=2
+constexpr int kThreads = 512;  // of a block
 constexpr int kVec = 4;  // neighbouring elements of one load
-constexpr int kItems = 2;  // independent loads that a thread keeps in flight
+constexpr int kItems = 4;  // independent loads that a thread keeps in flight
 constexpr int kTile = kThreads * kVec * kItems;  // elements of a block's step
 using Index = int;
 
@@ -22,7 +22,7 @@ __device__ __forceinline__ float apply(float g, float u) {
   return silu(g) * u;
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 2)
     swiglu_kernel(const __nv_bfloat16* __restrict__ g, const __nv_bfloat16* __restrict__ u,
                   __nv_bfloat16* __restrict__ y, Index elements) {
   const Index tile = static_cast<Index>(blockIdx.x) * kTile;
@@ -32,8 +32,8 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int item = 0; item < kItems; ++item) {
       const Index at = tile + (item * kThreads + static_cast<int>(threadIdx.x)) * kVec;
-      g_items[item] = load_vec<kVec>(g + at);
-      u_items[item] = load_vec<kVec>(u + at);
+      g_items[item] = load_nc<kVec>(g + at);
+      u_items[item] = load_nc<kVec>(u + at);
     }
 #pragma unroll
     for (int item = 0; item < kItems; ++item) {
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kThreads)
         result[k] = from_float<__nv_bfloat16>(
             apply(to_float(g_item[k]), to_float(u_item[k])));
       }
-      store_cs(y + at, result);
+      store_vec(y + at, result);
     }
   } else {  // the last tile
     for (Index at = tile + static_cast<int>(threadIdx.x); at < elements; at += kThreads) {

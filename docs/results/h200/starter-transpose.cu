@@ -1,12 +1,12 @@
 /* warpsmith
 launches:
   - kernel: transpose_kernel
-    grid: ceil_div(rows, 32) * ceil_div(cols, 32)
-    block: 8, 16
+    grid: ceil_div(rows, 64) * ceil_div(cols, 64)
+    block: 16, 16
     args: x, y, rows, cols
 */
-// stage=shared tile=32 vec=4 pad=1 rows_per_thread=2 order=columns store=wb
-constexpr int kTile = 32;  // a block moves kTile x kTile elements
+// stage=shared tile=64 vec=4 pad=1 rows_per_thread=4 order=columns store=wb
+constexpr int kTile = 64;  // a block moves kTile x kTile elements
 constexpr int kVec = 4;  // neighbouring elements of one access
 constexpr int kThreadsY = 16;
 constexpr int kPad = 1;  // keeps a column's elements in different banks

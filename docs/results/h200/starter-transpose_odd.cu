@@ -1,20 +1,30 @@
 /* warpsmith
 launches:
   - kernel: transpose_odd_kernel
-    grid: ceil_div(rows, 32) * ceil_div(cols, 32)
-    block: 16, 8
+    grid: ceil_div(rows, 64) * ceil_div(cols, 64)
+    block: 32, 8
     args: x, y, rows, cols
 */
-// stage=gather tile=32 vec=2 pad=0 rows_per_thread=4 order=columns store=cs
-constexpr int kTile = 32;  // a block moves kTile x kTile elements
+// stage=shared tile=64 vec=2 pad=1 rows_per_thread=8 order=columns store=wb
+constexpr int kTile = 64;  // a block moves kTile x kTile elements
 constexpr int kVec = 2;  // neighbouring elements of one access
 constexpr int kThreadsY = 8;
+constexpr int kPad = 1;  // keeps a column's elements in different banks
+
+// Elements [at, at + kVec) of a row of `length`.
+__device__ __forceinline__ vec<__nv_bfloat16, kVec> load_part(const __nv_bfloat16* row, int at, int length) {
+  if (length % kVec == 0) return load_vec<kVec>(row + at);
+  vec<__nv_bfloat16, kVec> part;
+#pragma unroll
+  for (int k = 0; k < kVec; ++k) part[k] = at + k < length ? row[at + k] : __nv_bfloat16();
+  return part;
+}
 
 // Elements [at, at + kVec) of a row of `length`.
 __device__ __forceinline__ void store_part(__nv_bfloat16* row, int at, int length,
                                            const vec<__nv_bfloat16, kVec>& part) {
   if (length % kVec == 0) {
-    store_cs(row + at, part);
+    store_vec(row + at, part);
     return;
   }
 #pragma unroll
@@ -27,15 +37,27 @@ __global__ void __launch_bounds__((kTile / kVec) * kThreadsY)
   const int tiles_down = ceil_div(rows, kTile);  // neighbouring blocks share columns
   const int first_row = static_cast<int>(blockIdx.x) % tiles_down * kTile;
   const int first_column = static_cast<int>(blockIdx.x) / tiles_down * kTile;
-  // Strided reads, contiguous writes.
+  __shared__ __nv_bfloat16 tile[kTile][kTile + kPad];
+
+  // In: rows of the tile are rows of x.
+  const int column = first_column + static_cast<int>(threadIdx.x) * kVec;
+  for (int i = threadIdx.y; i < kTile; i += kThreadsY) {
+    const int row = first_row + i;
+    if (row >= rows || column >= cols) break;
+    const auto part = load_part(x + static_cast<long long>(row) * cols, column, cols);
+#pragma unroll
+    for (int k = 0; k < kVec; ++k) tile[i][threadIdx.x * kVec + k] = part[k];
+  }
+  __syncthreads();
+
+  // Out: columns of the tile are rows of y.
   const int at = first_row + static_cast<int>(threadIdx.x) * kVec;
   for (int i = threadIdx.y; i < kTile; i += kThreadsY) {
-    const int column = first_column + i;
-    if (column >= cols || at >= rows) break;
+    const int out_row = first_column + i;
+    if (out_row >= cols || at >= rows) break;
     vec<__nv_bfloat16, kVec> part;
 #pragma unroll
-    for (int k = 0; k < kVec; ++k)
-      part[k] = at + k < rows ? x[static_cast<long long>(at + k) * cols + column] : __nv_bfloat16();
-    store_part(y + static_cast<long long>(column) * rows, at, rows, part);
+    for (int k = 0; k < kVec; ++k) part[k] = tile[threadIdx.x * kVec + k][i];
+    store_part(y + static_cast<long long>(out_row) * rows, at, rows, part);
   }
 }
