@@ -6,12 +6,12 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <functional>
 #include <thread>
 
 #include "common/base/unique_fd.h"
 #include "common/runtime/files.h"
 #include "tests/support/private_redis.h"
+#include "tests/support/proc.h"
 
 namespace warpsmith {
 namespace {
@@ -32,14 +32,6 @@ class RedisQueueTest : public testing::Test {
     return std::move(*RedisQueue::Make({redis_->address(), password, timeout}));
   }
 
-  // Whether it becomes true within a generous time.
-  static bool Eventually(const std::function<bool()>& condition) {
-    const auto deadline = std::chrono::steady_clock::now() + seconds(60);
-    while (!condition())
-      if (std::chrono::steady_clock::now() > deadline) return false;
-    return true;
-  }
-
   const std::string kStream = "warpsmith:run:1";
   Result<PrivateRedis> redis_;
 };
@@ -56,11 +48,11 @@ TEST_F(RedisQueueTest, WhatIsNoAddressIsRefused) {
 
 TEST_F(RedisQueueTest, AFrozenServerIsUnavailableAfterTheTimeLimit) {
   auto queue = Connect("", milliseconds(200));
-  EXPECT_TRUE(Eventually([&] { return queue->Ping().has_value(); }));
+  EXPECT_TRUE(Soon([&] { return queue->Ping().has_value(); }));
   redis_->Freeze();
   EXPECT_EQ(queue->Ping().error().code, ErrorCode::kUnavailable);
   redis_->Thaw();
-  EXPECT_TRUE(Eventually([&] { return queue->Ping().has_value(); }));
+  EXPECT_TRUE(Soon([&] { return queue->Ping().has_value(); }));
 }
 
 // Case G1: 600 errors a second elsewhere.
@@ -105,7 +97,7 @@ TEST_F(RedisQueueTest, EntriesOfAReplyThatWasLostAreGivenByTheNextRead) {
   auto learner = Connect("", milliseconds(200));
   std::vector<uint64_t> given;
   const auto has_read = [&](size_t count) {
-    return Eventually([&] {
+    return Soon([&] {
       if (auto read = learner->Read(kStream, 1, milliseconds(1)))
         for (const auto& item : *read) given.push_back(item.publish_seq);
       return given.size() >= count;
@@ -117,7 +109,7 @@ TEST_F(RedisQueueTest, EntriesOfAReplyThatWasLostAreGivenByTheNextRead) {
   redis_->Freeze();
   ASSERT_FALSE(learner->Read(kStream, 10, {}));
   redis_->Thaw();
-  ASSERT_TRUE(Eventually([&] {
+  ASSERT_TRUE(Soon([&] {
     return redis_->Command({"XPENDING", kStream, "learner"}).starts_with("3\n");
   }));
   ASSERT_TRUE(has_read(3));

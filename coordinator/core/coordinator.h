@@ -15,8 +15,7 @@
 //  - a job has at most one lease;
 //  - after every step: submitted = queued + leased + finished + cancelled;
 //  - accepted trajectories of runs that learn get dense places in their run's stream, and each
-//  place
-//    is consumed once on the run's line of weights;
+//    place is consumed once on the run's line of weights;
 //  - every wait has a deadline: leases, silent peers, back-off, groups, unanswered messages.
 #pragma once
 

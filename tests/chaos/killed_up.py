@@ -8,7 +8,6 @@ at a moment of its start; the last round when all is up. Fails with exit status 
 session is alive long afterwards.
 """
 import argparse
-import ctypes
 import os
 import pathlib
 import random
@@ -18,13 +17,10 @@ import sys
 import tempfile
 import time
 
+from chaos import die_with_parent
+
 PATIENCE_S = 30
 START_S = 120
-
-
-def die_with_parent():
-    """In `up` before it begins: it goes with this script, however that ends."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def session_members(session):
