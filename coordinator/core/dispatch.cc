@@ -131,6 +131,8 @@ bool Coordinator::AssignFromRun(TimePoint now, Worker& worker, TrainingRun& run)
 }
 
 bool Coordinator::AssignEvaluation(TimePoint now, Worker& worker, const JobQueueKey& key) {
+  const auto asked = ParseDeviceKind(key.device);
+  if (asked && !worker.Device(*asked, {})) return false;  // nor any job of this queue
   for (JobId id : jobs_.Ready(key)) {
     Job& job = *jobs_.Find(id);
     const auto kind = KindFor(*job.evaluation(), worker);
