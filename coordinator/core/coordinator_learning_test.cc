@@ -173,6 +173,22 @@ TEST_F(LearningTest, AWorkerThatRefusesTheWeightsIsPassedOverWhileAnotherTakesTh
   EXPECT_EQ(Heard<AssignJob>(kAnna).size(), 1u) << "newer ones it takes";
 }
 
+TEST_F(LearningTest, ARefusalThatIsSaidAgainTakesNoNewerWeightsFromAWorker) {
+  Work();
+  Registers(kBert, 4);
+  LearnerSays("lena", WeightsAnnouncement(Weights(run, {1, 0})));
+  Says(kAnna, WeightsInUse{run, {1, 0}});
+  Says(kBert, WeightsRefused{run, {1, 0}, "a bad file"});
+  LearnerSays("lena", WeightsAnnouncement(Weights(run, {1, 1})));
+  Says(kAnna, Leaving{});
+  Registers(kBert, 4);  // whoever registers says both
+  Says(kBert, WeightsInUse{run, {1, 1}});
+  Says(kBert, WeightsRefused{run, {1, 0}, "a bad file"});
+  EXPECT_TRUE(Heard<AssignJob>(kBert).empty());
+  LearnerSays("lena", CheckpointDurable(Checkpoint(run, {1, 1}, {}, Places(0, 8))));
+  EXPECT_EQ(Heard<AssignJob>(kBert).size(), 2u) << "not one alone, as who has no weights yet";
+}
+
 TEST_F(LearningTest, ARunWhoseWeightsEveryWorkerRefusesFailsAndSaysWhy) {
   Registers(kBert, 1);
   Work();

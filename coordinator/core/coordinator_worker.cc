@@ -195,12 +195,13 @@ void Coordinator::OnWorker(TimePoint, Worker& worker, WeightsInUse& message) {
 
 void Coordinator::OnWorker(TimePoint now, Worker& worker, WeightsRefused& message) {
   const RunId id = message.run;
+  // What counted as in use on its disk; newer ones than it once refused it may well use.
   const auto in_use = worker.in_use.find(id);
-  if (in_use != worker.in_use.end() && in_use->second >= message.version)
+  if (in_use != worker.in_use.end() && in_use->second == message.version)
     worker.in_use.erase(in_use);
-  const bool news = !worker.Refuses(id, message.version);
+  const auto known = worker.refused.find(id);
   const std::string version = ToString(message.version), why = message.why;
-  if (news) {
+  if (known == worker.refused.end() || known->second.version < message.version) {
     Warn("weights_refused", {{"worker", worker.id.value()},
                              {"run", std::to_string(id.value())},
                              {"version", version},

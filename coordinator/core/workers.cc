@@ -9,8 +9,11 @@ bool Worker::Can(const std::string& policy) const {
 }
 
 bool Worker::Refuses(RunId run, const PolicyVersion& version) const {
-  const auto found = refused.find(run);  // {0, 0} needs no weights
-  return version != PolicyVersion{} && found != refused.end() && found->second.version >= version;
+  if (version == PolicyVersion{}) return false;  // needs no weights
+  const auto used = in_use.find(run);
+  if (used != in_use.end() && used->second >= version) return false;
+  const auto found = refused.find(run);
+  return found != refused.end() && found->second.version >= version;
 }
 
 std::optional<int32_t> Worker::Device(DeviceKind kind,

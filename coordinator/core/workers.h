@@ -24,6 +24,7 @@ struct Worker {
   std::map<RunId, WeightsRefused> refused;  // newest version that its policy does not take
 
   bool Can(const std::string& policy) const;
+  // Whether it will not have weights of this version or newer ones; what it has goes on working.
   bool Refuses(RunId run, const PolicyVersion& version) const;
   // Index of the device of this kind with the fewest of `load`; nothing: it has none.
   std::optional<int32_t> Device(DeviceKind kind, const std::map<int32_t, size_t>& load) const;

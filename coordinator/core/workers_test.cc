@@ -39,6 +39,17 @@ TEST_F(WorkersTest, RegisteringAgainKeepsWhatIsKnownOfItsWeights) {
   EXPECT_EQ(again.in_use.at(RunId(1)), (PolicyVersion{1, 4}));
 }
 
+TEST_F(WorkersTest, WhatAWorkerUsesItDoesNotRefuse) {
+  Worker worker;
+  worker.in_use[RunId(1)] = {2, 1};
+  worker.refused[RunId(1)] = {RunId(1), {2, 3}, "other families"};
+  EXPECT_FALSE(worker.Refuses(RunId(1), {2, 0})) << "any of this incarnation serves";
+  EXPECT_TRUE(worker.Refuses(RunId(1), {2, 2}));
+  EXPECT_FALSE(worker.Refuses(RunId(1), {2, 4}));
+  EXPECT_FALSE(worker.Refuses(RunId(1), {}));
+  EXPECT_FALSE(worker.Refuses(RunId(2), {2, 2}));
+}
+
 TEST_F(WorkersTest, TheFirstKindThatSomeWorkerHasIsTaken) {
   const std::vector<DeviceKind> kinds(std::begin(kDeviceKindsByWorth),
                                       std::end(kDeviceKindsByWorth));
