@@ -267,19 +267,47 @@ TEST(TextFile, TellsWhatItCannotRead) {
   std::filesystem::remove_all(folder);
 }
 
-// As `warpsmith eval suite.yaml task <(write_a_kernel)` hands it over.
-TEST(TextFile, ReadsAPipeUntilItsWriterCloses) {
-  char name[] = "/tmp/warpsmith-text-XXXXXX";
-  ASSERT_TRUE(::mkdtemp(name));
-  const std::string pipe = std::string(name) + "/pipe";
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+// As `warpsmith eval suite.yaml task <(write_a_kernel)` hands one over.
+class TextPipe : public testing::Test {
+ protected:
+  TextPipe() {
+    EXPECT_TRUE(::mkdtemp(folder_));
+    EXPECT_EQ(::mkfifo(pipe().c_str(), 0600), 0);
+  }
+  ~TextPipe() override { std::filesystem::remove_all(folder_); }
+  std::string pipe() const { return std::string(folder_) + "/pipe"; }
+
+ private:
+  char folder_[32] = "/tmp/warpsmith-text-XXXXXX";
+};
+
+TEST_F(TextPipe, OneThatNobodyWritesIntoIsNotWaitedForLong) {
+  const auto text = ReadTextFile(pipe(), 4, {.for_a_writer = std::chrono::milliseconds(50)});
+  ASSERT_FALSE(text);
+  EXPECT_THAT(text.error().message, HasSubstr("nothing came out of it for 0.05 s"));
+}
+
+TEST_F(TextPipe, OneIsReadUntilItsWriterCloses) {
   std::thread writer(
-      [&] { std::ofstream(pipe) << std::string(100'000, 'x') << std::flush << "end"; });
-  const auto text = ReadTextFile(pipe, 1 << 20);
+      [&] { std::ofstream(pipe()) << std::string(100'000, 'x') << std::flush << "end"; });
+  const auto text = ReadTextFile(pipe(), 1 << 20);
   writer.join();
   ASSERT_TRUE(text) << text.error().message;
   EXPECT_EQ(text->size(), 100'003u);
-  std::filesystem::remove_all(name);
+}
+
+TEST_F(TextPipe, AWriterThatIsAtWorkIsWaitedFor) {
+  std::fstream writer(pipe());  // as reader and writer: it opens without the other end
+  std::thread work([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    writer << "text" << std::flush;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    writer.close();
+  });
+  const auto text = ReadTextFile(pipe(), 4, {.for_a_writer = std::chrono::milliseconds(20)});
+  work.join();
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_EQ(*text, "text");
 }
 
 TEST(SuiteFile, SurvivesSeededDamage) {
