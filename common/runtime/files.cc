@@ -1,6 +1,7 @@
 #include "common/runtime/files.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,8 +10,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-
-#include "common/base/unique_fd.h"
 
 namespace warpsmith {
 namespace {
@@ -100,6 +99,17 @@ Status MakeDirectories(const fs::path& path) {
   fs::create_directories(path, error);
   if (error) return FileError("make folder", path, error.value());
   return {};
+}
+
+Result<UniqueFd> LockDirectory(const fs::path& directory, std::string_view user) {
+  const fs::path path = directory / "lock";
+  UniqueFd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!lock.valid()) return FileError("open", path, errno);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno != EWOULDBLOCK) return FileError("lock", path, errno);
+  return Fail(ErrorCode::kExhausted, "another " + std::string(user) + " runs in " +
+                                         directory.string() +
+                                         "; stop it, or choose another --directory");
 }
 
 Status WriteFileAtomically(const fs::path& path, std::string_view bytes) {

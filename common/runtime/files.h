@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "common/base/result.h"
+#include "common/base/unique_fd.h"
 
 namespace warpsmith {
 
@@ -23,6 +24,10 @@ Status WriteFileAtomically(const std::filesystem::path& path, std::string_view b
 Status CommitFile(const std::filesystem::path& temporary, const std::filesystem::path& path);
 
 Status MakeDirectories(const std::filesystem::path& path);
+
+// A folder that one process may use at a time; the lock goes with the descriptor, and so with the
+// process. kExhausted: another has it, and the message names it by `user`.
+Result<UniqueFd> LockDirectory(const std::filesystem::path& directory, std::string_view user);
 
 // A folder that goes, with all in it, when this object does.
 class TempDirectory {

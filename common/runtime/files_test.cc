@@ -39,6 +39,25 @@ TEST_F(FilesTest, AFileOverTheLimitIsNotRead) {
   EXPECT_EQ(ReadFile(Path("big"), 100'000)->size(), 100'000u);
 }
 
+TEST_F(FilesTest, AFolderIsLockedOnceAndFreeWhenItsLockGoes) {
+  auto lock = LockDirectory(folder_.path(), "coordinator");
+  ASSERT_TRUE(lock) << lock.error().message;
+  const auto second = LockDirectory(folder_.path(), "coordinator");
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(second.error().message, HasSubstr("another coordinator runs in"));
+  lock->Reset();
+  EXPECT_TRUE(LockDirectory(folder_.path(), "coordinator"));
+}
+
+TEST_F(FilesTest, AFolderThatCannotBeLockedIsNotSaidToBeSomebodyElses) {
+  ASSERT_TRUE(WriteFileAtomically(Path("file"), "x"));
+  const auto lock = LockDirectory(Path("file"), "worker");
+  ASSERT_FALSE(lock);
+  EXPECT_NE(lock.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(lock.error().message, HasSubstr("Not a directory"));
+}
+
 // A limit on file sizes stands in for a full disk: the write fails in the middle in the same way.
 TEST_F(FilesTest, AWriteThatDoesNotFitIsExhaustedAndLeavesTheOldFile) {
   ASSERT_TRUE(WriteFileAtomically(Path("kept"), "before"));

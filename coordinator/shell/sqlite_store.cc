@@ -1,8 +1,6 @@
 #include "coordinator/shell/sqlite_store.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 
 #include "common/base/check.h"
 #include "common/base/random.h"
@@ -46,14 +44,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::filesystem::pa
                                                        Options options) {
   RETURN_IF_ERROR(MakeDirectories(directory));
   std::unique_ptr<SqliteStore> store(new SqliteStore(directory / "store.sqlite", options));
-  const std::string lock = (directory / "lock").string();
-  store->lock_ = UniqueFd(open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (!store->lock_.valid())
-    return Fail(ErrorCode::kInternal, lock + ": cannot be opened: choose another --directory");
-  if (flock(store->lock_.get(), LOCK_EX | LOCK_NB) != 0)
-    return Fail(ErrorCode::kExhausted, directory.string() +
-                                           ": another coordinator uses this directory: stop it or "
-                                           "choose another --directory");
+  ASSIGN_OR_RETURN(store->lock_, LockDirectory(directory, "coordinator"));
   ASSIGN_OR_RETURN(store->database_, Database::Open(store->path_.string(), false));
   RETURN_IF_ERROR(store->Prepare());
   return store;

@@ -1,8 +1,6 @@
 // warpsmith up: everything on one machine: a private Redis on a Unix socket, coordinator, workers
 // and learner, kept alive until Ctrl-C.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 
 #include <algorithm>
 #include <atomic>
@@ -38,7 +36,7 @@ class House {
 
   Result<int> Run() {
     RETURN_IF_ERROR(MakeDirectories(directory_ / "logs"));
-    ASSIGN_OR_RETURN(const UniqueFd lock, LockDirectory());
+    ASSIGN_OR_RETURN(const UniqueFd lock, LockDirectory(directory_, "`warpsmith up`"));
     RETURN_IF_ERROR(FindPrograms());
     RETURN_IF_ERROR(PlaceRedisSocket());
     std::error_code ignored;
@@ -59,20 +57,6 @@ class House {
   }
 
  private:
-  Result<UniqueFd> LockDirectory() {
-    const auto path = directory_ / "lock";
-    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-    if (!fd.valid())
-      return Fail(ErrorCode::kInvalidInput,
-                  fmt::format("{} cannot be written; choose another --directory", path.string()));
-    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0)
-      return Fail(ErrorCode::kExhausted,
-                  fmt::format("another `warpsmith up` runs in {}; stop it, or choose another "
-                              "--directory",
-                              directory_.string()));
-    return fd;
-  }
-
   Status FindPrograms() {
     ASSIGN_OR_RETURN(redis_program_, SystemProgram("redis-server"));
     ASSIGN_OR_RETURN(coordinator_program_, OwnProgram("warpsmith-coordinator"));

@@ -1,10 +1,5 @@
 #include "worker/shell/worker.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -24,21 +19,6 @@ namespace warpsmith {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Two workers in one folder would empty each other's scratch. The lock goes with the process.
-Result<UniqueFd> LockDirectory(const fs::path& directory) {
-  UniqueFd lock(open((directory / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (!lock.valid()) {
-    return Fail(ErrorCode::kInvalidInput, (directory / "lock").string() + " cannot be written (" +
-                                              std::strerror(errno) +
-                                              "): choose another --directory");
-  }
-  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    return Fail(ErrorCode::kExhausted, "another worker uses the folder " + directory.string() +
-                                           ": give each its own --directory");
-  }
-  return lock;
-}
 
 Result<std::unique_ptr<Evaluator>> MakeEvaluator(const WorkerConfig& config, const fs::path& logs) {
   if (config.device == "simulated") {
@@ -67,7 +47,8 @@ Result<std::unique_ptr<Evaluator>> MakeEvaluator(const WorkerConfig& config, con
 Result<Exit> RunWorkerProcess(const WorkerConfig& config, StopSignals& signals) {
   const fs::path logs = fs::path(config.directory) / "log";
   RETURN_IF_ERROR(MakeDirectories(logs));
-  ASSIGN_OR_RETURN(const UniqueFd lock, LockDirectory(config.directory));
+  // Two workers in one folder would empty each other's scratch.
+  ASSIGN_OR_RETURN(const UniqueFd lock, LockDirectory(config.directory, "worker"));
   const fs::path policy = config.policy_program.empty() ? ProgramDirectory() / "warpsmith-policy"
                                                         : fs::path(config.policy_program);
   const std::vector<std::string> policies = SplitWords(config.policies);

@@ -159,7 +159,7 @@ TEST_F(WorkerProcess, SharesItsFolderWithNoOtherWorker) {
   auto exit = worker_.Wait(kPatience);
   ASSERT_TRUE(exit);
   EXPECT_EQ(exit->status, 5);
-  EXPECT_NE(Log().find("its own --directory"), std::string::npos) << Log();
+  EXPECT_NE(Log().find("choose another --directory"), std::string::npos) << Log();
   EXPECT_TRUE(first.running());
 }
 
