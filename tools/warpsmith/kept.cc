@@ -36,8 +36,8 @@ void Pause(const std::stop_token& stop, Duration duration) {
 
 }  // namespace
 
-Duration Backoff::Next(Duration lived) {
-  if (lived >= kHealthy) next_ = kFirst;
+Duration Backoff::Next(Duration lived, bool cannot_work) {
+  if (lived >= kHealthy && !cannot_work) next_ = kFirst;
   const Duration wait = next_;
   next_ = std::min(next_ * 2, kCap);
   return wait;
@@ -75,8 +75,7 @@ void Kept::Run(std::stop_token stop) {
         return options_.hopeless(ExitStatus(child.error().code),
                                  fmt::format("{} {}", options_.name, ending));
     }
-    // However long it lived: a worker with a sick device loses some jobs in each of its lives.
-    const Duration wait = backoff.Next(cannot_work ? Duration{} : Steady::now() - began);
+    const Duration wait = backoff.Next(Steady::now() - began, cannot_work);
     options_.notice(fmt::format("{} {}; it starts again in {:.1f} s", options_.name, ending,
                                 std::chrono::duration<double>(wait).count()));
     Pause(stop, wait);

@@ -12,11 +12,13 @@
 namespace warpsmith {
 
 // How long to wait before the next start: doubles from `first` to `cap`, and begins anew after a
-// life of at least `healthy`. Long enough that a child which dies at each start burns no core,
-// short enough that one which was killed is not missed: everything waits for it. Pure.
+// life of at least `healthy`, unless the child said that it cannot work here: a worker with a sick
+// device may live long, and lose some jobs in each of its lives. Long enough that a child which
+// dies at each start burns no core, short enough that one which was killed is not missed:
+// everything waits for it. Pure.
 class Backoff {
  public:
-  Duration Next(Duration lived);
+  Duration Next(Duration lived, bool cannot_work = false);
 
   static constexpr Duration kFirst = std::chrono::milliseconds(200);
   static constexpr Duration kCap = std::chrono::seconds(5);

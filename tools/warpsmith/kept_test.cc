@@ -26,6 +26,13 @@ TEST(Backoff, DoublesUpToACapAndBeginsAnewAfterAHealthyLife) {
   EXPECT_EQ(backoff.Next(Backoff::kHealthy), Backoff::kFirst);
 }
 
+TEST(Backoff, GrowsHoweverLongAChildLivedThatSaysItCannotWork) {
+  Backoff backoff;
+  EXPECT_EQ(backoff.Next(seconds(100), true), milliseconds(200));
+  EXPECT_EQ(backoff.Next(seconds(100), true), milliseconds(400));
+  EXPECT_EQ(backoff.Next(seconds(100), false), Backoff::kFirst);
+}
+
 // A child that is a line of shell, and what is said about it.
 class Keeping : public testing::Test {
  protected:
