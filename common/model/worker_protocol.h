@@ -41,7 +41,8 @@ struct Heartbeat {
   bool operator==(const Heartbeat&) const = default;
 };
 
-// Renews the lease of a job on which something really moved.
+// Renews the lease of a job on which something really moved, or of which something stands within
+// the limits that the worker's supervisor has for it, which are longer than a lease.
 struct Progress {
   JobId job;
   Fence fence;

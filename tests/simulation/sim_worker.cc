@@ -4,6 +4,13 @@ namespace warpsmith::sim {
 
 using std::chrono::milliseconds;
 
+namespace {
+
+// What the real supervisor allows, to the scale of this world's leases.
+constexpr Duration kLongestAnswer = std::chrono::seconds(20);
+
+}  // namespace
+
 SimWorker::SimWorker(WorkerWorld& world, std::string host, uint32_t capacity)
     : world_(world), host_(std::move(host)), capacity_(capacity), alarm_(world.clockwork, [this] {
         if (up()) Step(Tick{});
@@ -18,6 +25,7 @@ void SimWorker::Boot() {
   options.devices = {device};
   options.policies = {"random", "grammar"};
   options.capacity = capacity_;
+  options.longest_answer = kLongestAnswer;
   core_ = std::make_unique<WorkerCore>(options);
   policy_.clear();
   Step(Started{});
@@ -48,9 +56,11 @@ void SimWorker::Later(Duration low, Duration high, std::function<void()> what) {
 void SimWorker::Do(SendMessage& effect) { world_.send(host_, id_, std::move(effect.message)); }
 
 void SimWorker::Do(Evaluate& effect) {
-  Later(milliseconds(10), milliseconds(300), [this, order = std::move(effect)] {
-    Step(Evaluated{order.id, Judge(order), 0});
-  });
+  if (hangs_) return;
+  Later(world_.evaluation + milliseconds(10), world_.evaluation + milliseconds(300),
+        [this, order = std::move(effect)] {
+          Step(Evaluated{order.id, Judge(order), 0});
+        });
 }
 
 Evaluation SimWorker::Judge(const Evaluate& order) {

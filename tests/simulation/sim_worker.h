@@ -21,6 +21,7 @@ struct WorkerWorld {
   std::function<void(const std::string& host, const WorkerId& id, WorkerMessage)> send;
   // Whether the learner still serves this version.
   std::function<bool(const WeightsAnnouncement&)> can_pull;
+  Duration evaluation{};  // what each takes besides
 };
 
 class SimWorker {
@@ -34,6 +35,8 @@ class SimWorker {
   const std::string& host() const { return host_; }
   // Its device judges nothing for a while.
   void Sicken(Duration time) { sick_until_ = world_.clockwork.now() + time; }
+  // Its device answers nothing any more.
+  void Hang() { hangs_ = true; }
   // From the end of chaos on nothing fails by itself any more.
   void Heal() { healthy_ = true; }
 
@@ -55,6 +58,7 @@ class SimWorker {
   uint64_t life_ = 0;
   WorkerId id_;
   bool healthy_ = false;
+  bool hangs_ = false;
   TimePoint sick_until_{};
   std::unique_ptr<WorkerCore> core_;
   std::map<RunId, PolicyVersion> policy_;  // what the policy child has loaded

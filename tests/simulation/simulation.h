@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
+#include "tests/simulation/network.h"
 
 namespace warpsmith::sim {
 
@@ -28,6 +29,9 @@ struct SimulationOptions {
   uint64_t seed = 1;
   bool verbose = false;  // tell the story on standard output
   FaultOptions faults;
+  NetworkOptions network;
+  Duration evaluation{};                         // what each takes besides; the lease is 4 s
+  bool a_device_hangs = false;                   // of one worker: it answers nothing, ever
   Duration chaos = std::chrono::seconds(60);     // simulated
   Duration patience = std::chrono::minutes(20);  // simulated, after the faults have healed
 };
@@ -38,6 +42,7 @@ struct SimulationResult {
   uint64_t events = 0;
   uint64_t faults = 0;
   uint64_t trajectories = 0;
+  uint64_t leases_lost = 0;  // whose workers had told of no progress
   double simulated_s = 0;
 };
 

@@ -20,17 +20,20 @@ constexpr uint64_t kMostEvents = 3'000'000;  // a story that long goes in circle
 World::World(SimulationOptions options)
     : options_(options),
       random_(options.seed),
-      network_(clockwork_, random_, {}),
+      network_(clockwork_, random_, options.network),
       disk_(clockwork_, random_),
       invariants_(disk_),
       alarm_(clockwork_, [this] { ToCoordinator(TimePassed{}); }),
-      worker_world_{clockwork_, random_, invariants_,
+      worker_world_{clockwork_,
+                    random_,
+                    invariants_,
                     [this](const std::string& host, const WorkerId& id, WorkerMessage message) {
                       network_.Carry(host, [this, id, message = std::move(message)] {
                         ToCoordinator(WorkerSaid{id, message});
                       });
                     },
-                    [this](const WeightsAnnouncement& what) { return learner_.Serves(what); }},
+                    [this](const WeightsAnnouncement& what) { return learner_.Serves(what); },
+                    options.evaluation},
       learner_world_{clockwork_, random_, redis_, redis_away_,
                      [this](const std::string& peer, LearnerMessage message) {
                        network_.Carry(kLearnerHost, [this, peer, message = std::move(message)] {
@@ -55,6 +58,7 @@ SimulationResult World::Play() {
   for (size_t i = 0; i < count; ++i) {
     workers_.push_back(std::make_unique<SimWorker>(worker_world_, "worker" + std::to_string(i),
                                                    1 + random_.Below(3)));
+    if (i == 0 && options_.a_device_hangs) workers_.back()->Hang();
     workers_.back()->Boot();
   }
   learner_.Boot();
@@ -168,6 +172,8 @@ void World::Do(QueryStore& effect) {
 }
 
 void World::Do(LogLine& effect) {
+  for (const auto& [key, value] : effect.fields)
+    result_.leases_lost += value == "no progress for a lease time";
   if (!options_.verbose) return;
   std::string line = effect.event;
   for (const auto& [key, value] : effect.fields) line += " " + key + "=" + value;

@@ -55,6 +55,14 @@ class WorkerStory : public ::testing::Test {
     Happens(Tick{});
   }
 
+  // The same, while the coordinator is heard.
+  void PassInTouch(Duration by) {
+    for (TimePoint end = now_ + by; now_ < end;) {
+      Hear(HeartbeatReply{1});
+      Pass(std::min<Duration>(1s, end - now_));
+    }
+  }
+
   void Welcome(std::vector<HeldLease> adopted = {}, uint64_t epoch = 1) {
     Hear(WelcomeWorker{.epoch = epoch, .heartbeat = 1s, .lease = 10s, .adopted = adopted});
   }

@@ -42,6 +42,7 @@ struct WorkerCore::Impl {
     std::optional<JobId> job;  // an act; nothing once the job is gone
     std::vector<size_t> episodes;
     std::optional<LoadWeights> load;
+    TimePoint since{};
   };
 
   WorkerCoreOptions options;
@@ -62,7 +63,8 @@ struct WorkerCore::Impl {
   std::map<uint64_t, OpenEvaluation> evaluations;
   std::optional<OpenAsk> ask;
   JobId last_asked;
-  std::map<int, JobId> last_started;  // by lane
+  std::map<int, JobId> last_started;    // by lane
+  std::map<int, TimePoint> lane_moved;  // its last answer, or since when it is busy
   uint64_t last_id = 0;
   ResultSpool spool;
   WeightsBook weights;
@@ -183,7 +185,8 @@ struct WorkerCore::Impl {
                   .fence = assign.fence,
                   .device_index = assign.device_index,
                   .deadline = now + assign.total_deadline,
-                  .progress_at = now};
+                  .progress_at = now,
+                  .renew_at = now + RenewInterval()};
     if (auto* rollout = std::get_if<RolloutJob>(&assign.body)) {
       if (std::find(options.policies.begin(), options.policies.end(), rollout->policy) ==
           options.policies.end()) {
@@ -250,6 +253,32 @@ struct WorkerCore::Impl {
 
   void Moved(WorkerJob& job) { job.moved = true; }
 
+  Duration RenewInterval() const { return std::max(lease / 3, options.progress_interval); }
+
+  bool Busy(int lane) const {
+    return std::any_of(evaluations.begin(), evaluations.end(),
+                       [&](const auto& item) { return item.second.device_index == lane; });
+  }
+
+  // Whether something of the job is with its lane or with the policy, or next in line there, and
+  // the supervisor's limits for an answer have not passed.
+  bool Stands(const WorkerJob& job) const {
+    if (job.Finished()) return false;
+    const auto within = [&](TimePoint since) { return now - since < options.longest_answer; };
+    const bool at_lane = !job.ready.empty() ||
+                         std::any_of(evaluations.begin(), evaluations.end(),
+                                     [&](const auto& item) { return item.second.job == job.id; });
+    if (at_lane && Busy(job.device_index) && within(lane_moved.at(job.device_index))) return true;
+    const auto* work = std::get_if<RolloutWork>(&job.work);
+    if (!work || !ask || !within(ask->since)) return false;
+    if (ask->load && ask->load->run == work->job.run) return true;
+    if (weights.loaded(work->job.run) < work->job.min_version) return false;
+    return std::any_of(work->episodes.begin(), work->episodes.end(), [](const EpisodeRun& episode) {
+      return episode.state() == EpisodeRun::State::kActing ||
+             episode.state() == EpisodeRun::State::kWaiting;
+    });
+  }
+
   // ---- results
 
   void On(const AckTrajectory& ack) { Acknowledged(ack.id); }
@@ -266,6 +295,7 @@ struct WorkerCore::Impl {
 
   void Start(WorkerJob& job, size_t index) {
     uint64_t id = ++last_id;
+    if (!Busy(job.device_index)) lane_moved[job.device_index] = now;
     evaluations[id] = {job.id, index, job.device_index};
     Evaluate effect{.id = id, .device_index = job.device_index};
     if (auto* rollout = std::get_if<RolloutWork>(&job.work)) {
@@ -286,6 +316,7 @@ struct WorkerCore::Impl {
     if (it == evaluations.end()) return;
     OpenEvaluation open = it->second;
     evaluations.erase(it);
+    lane_moved[open.device_index] = now;
     if (!open.job) return;  // of work that was dropped
     WorkerJob& job = *Find(*open.job);
     ++job.evaluations;
@@ -441,7 +472,7 @@ struct WorkerCore::Impl {
     std::optional<LoadWeights> load = weights.NextLoad();
     if (!load) return false;
     load->id = ++last_id;
-    ask = OpenAsk{.id = load->id, .load = *load};
+    ask = OpenAsk{.id = load->id, .load = *load, .since = now};
     effects.push_back(AskPolicy{*std::move(load)});
     return true;
   }
@@ -453,7 +484,7 @@ struct WorkerCore::Impl {
                        .policy = work->job.policy,
                        .task = work->job.task,
                        .device = options.devices[static_cast<size_t>(job.device_index)]};
-    OpenAsk open{.job = job.id};
+    OpenAsk open{.job = job.id, .since = now};
     for (size_t i = 0; i < work->episodes.size(); ++i) {
       EpisodeRun& episode = work->episodes[i];
       if (episode.state() != EpisodeRun::State::kWaiting) continue;
@@ -544,9 +575,11 @@ struct WorkerCore::Impl {
     for (JobId id : late) Fail(id, InfrastructureKind::kInternal, "its total deadline passed");
     FailHopeless();
     for (auto& [id, job] : jobs) {
-      if (link == Link::kRegistered && job.moved && now >= job.progress_at) {
+      if (link != Link::kRegistered) continue;
+      if (job.moved ? now >= job.progress_at : now >= job.renew_at && Stands(job)) {
         job.moved = false;
         job.progress_at = now + options.progress_interval;
+        job.renew_at = now + RenewInterval();
         Send(Progress{id, job.fence, job.evaluations});
       }
     }
@@ -625,7 +658,11 @@ struct WorkerCore::Impl {
     }
     for (const auto& [id, job] : jobs) {
       if (!job.Finished()) due(job.deadline);
-      if (job.moved && link == Link::kRegistered) due(job.progress_at);
+      if (link != Link::kRegistered) continue;
+      if (job.moved)
+        due(job.progress_at);
+      else if (Stands(job))
+        due(job.renew_at);
     }
     due(weights.NextDeadline());
     if (drain_deadline) due(handed_back ? *drain_deadline + kLinger : *drain_deadline);

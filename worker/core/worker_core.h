@@ -20,6 +20,9 @@
 //    behind another for longer than a few evaluations take;
 //  - one request to the policy at a time; weights are loaded between requests, never older ones
 //    over newer, and a job waits until the policy has its min_version;
+//  - a job's lease is renewed when something moves, and while an evaluation or a question of its
+//    stands under the supervisor's limits, which are longer than a lease; not for longer than those
+//    limits allow, so that a lane or a policy that hangs loses its jobs;
 //  - after a lease time without a word from the coordinator it fences itself: unfinished episodes
 //    are dropped, finished results stay in the spool;
 //  - late answers to work that was dropped are ignored.
@@ -48,6 +51,9 @@ struct WorkerCoreOptions {
   Duration resend_after = std::chrono::seconds(2);              // unacknowledged results
   size_t resend_burst = 32;                                     // results resent in one Step
   Duration progress_interval = std::chrono::milliseconds(250);  // least between two of a job
+  // What the supervisor may allow to one evaluation or one question of the policy: a start of its
+  // child, and the longest silence after it.
+  Duration longest_answer = std::chrono::minutes(6);
   size_t spool_limit = 1024;                         // results; above it no new turn begins
   Duration weights_retry = std::chrono::seconds(2);  // after a pull or a load that failed
   int policy_failures = 3;                           // deaths of the policy under one job

@@ -331,6 +331,53 @@ TEST_F(WorkerStory, ProgressIsBounded) {
   EXPECT_EQ(Sent<Progress>()[1].evaluations, 16u);
 }
 
+// The first evaluation of a task can take longer than a lease: the oracle looks at the task first.
+TEST_F(WorkerStory, ALongEvaluationRenewsItsLeaseUntilItsLaneHangs) {
+  Welcome();
+  Assign(5, EvaluationJob{.candidates = {"a"}});
+  Assign(6, EvaluationJob{.candidates = {"b"}});
+  PassInTouch(60s);
+  std::map<JobId, int> said;
+  for (const Progress& progress : Sent<Progress>()) ++said[progress.job];
+  for (uint64_t id : {5, 6}) {
+    EXPECT_GE(said[JobId(id)], 60 / 10) << "one a lease time at least";
+    EXPECT_LE(said[JobId(id)], 60) << "and not without end";
+  }
+  Judge(CorrectAt(2));  // the lane moves: the other goes on
+  PassInTouch(350s);
+  sent_.clear();
+  PassInTouch(5s);
+  EXPECT_FALSE(Sent<Progress>().empty());
+  PassInTouch(20s);
+  sent_.clear();
+  PassInTouch(60s);
+  EXPECT_TRUE(Sent<Progress>().empty()) << "past every limit of its supervisor it hangs";
+}
+
+TEST_F(WorkerStory, AJobThatCannotEvenBeginRenewsNothing) {
+  Welcome();
+  RolloutJob job = Rollout({0}, 1);
+  job.min_version = {1, 1};
+  Assign(5, job);  // and no weights are announced
+  PassInTouch(60s);
+  EXPECT_TRUE(Sent<Progress>().empty());
+}
+
+TEST_F(WorkerStory, AQuestionThatThePolicyThinksAboutRenewsTheLeasesOfAllThatWaitForIt) {
+  Welcome();
+  Assign(5, Rollout({0}, 1));
+  Assign(6, Rollout({1}, 1));
+  PassInTouch(60s);
+  std::map<JobId, int> said;
+  for (const Progress& progress : Sent<Progress>()) ++said[progress.job];
+  EXPECT_GE(said[JobId(5)], 6);
+  EXPECT_GE(said[JobId(6)], 6);
+  PassInTouch(360s);
+  sent_.clear();
+  PassInTouch(60s);
+  EXPECT_TRUE(Sent<Progress>().empty());
+}
+
 TEST(WorkerSpoolLimit, AFullSpoolHoldsNewTurnsBack) {
   WorkerCoreOptions options;
   options.devices = {DeviceFacts{}};

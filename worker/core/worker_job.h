@@ -31,6 +31,7 @@ struct WorkerJob {
   uint64_t evaluations = 0;
   bool moved = false;       // something happened since the last Progress
   TimePoint progress_at{};  // earliest next Progress
+  TimePoint renew_at{};     // of a job that stands: its next Progress
   int policy_failures = 0;
   std::variant<RolloutWork, EvaluationWork> work;
   // Evaluations that wait for the lane: of episodes in their work, or of candidates.
