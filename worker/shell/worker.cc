@@ -20,6 +20,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What a worker keeps in these folders is emptied when it starts. Where no worker has lived yet,
+// what stands there is somebody else's.
+Status CheckOwn(const fs::path& directory) {
+  std::error_code ignored;
+  if (fs::exists(directory / "lock", ignored) && fs::is_directory(directory / "log", ignored))
+    return {};
+  for (const char* name : {"weights", "scratch"}) {
+    const fs::path folder = directory / name;
+    if (!fs::exists(fs::symlink_status(folder, ignored))) continue;
+    if (fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored)) continue;
+    return Fail(ErrorCode::kInvalidInput,
+                folder.string() +
+                    " is there and no worker made it, and this one would empty it: "
+                    "choose another --directory");
+  }
+  return {};
+}
+
 Result<std::unique_ptr<Evaluator>> MakeEvaluator(const WorkerConfig& config, const fs::path& logs) {
   if (config.device == "simulated") {
     return std::make_unique<SimulatedEvaluator>(
@@ -45,6 +63,7 @@ Result<std::unique_ptr<Evaluator>> MakeEvaluator(const WorkerConfig& config, con
 }  // namespace
 
 Result<Exit> RunWorkerProcess(const WorkerConfig& config, StopSignals& signals) {
+  RETURN_IF_ERROR(CheckOwn(config.directory));
   const fs::path logs = fs::path(config.directory) / "log";
   RETURN_IF_ERROR(MakeDirectories(logs));
   // Two workers in one folder would empty each other's scratch.

@@ -163,6 +163,32 @@ TEST_F(WorkerProcess, SharesItsFolderWithNoOtherWorker) {
   EXPECT_TRUE(first.running());
 }
 
+TEST_F(WorkerProcess, EmptiesNoFolderThatIsNotItsOwn) {
+  for (const char* name : {"weights", "scratch"}) {
+    const fs::path folder = folder_.path() / "w" / name;
+    fs::create_directories(folder);
+    ASSERT_TRUE(WriteFileAtomically(folder / "mine", "years of work"));
+    StartWorker();
+    auto exit = worker_.Wait(kPatience);
+    ASSERT_TRUE(exit);
+    EXPECT_EQ(exit->status, 2);
+    EXPECT_NE(Log().find("another --directory"), std::string::npos) << Log();
+    EXPECT_EQ(ReadFile(folder / "mine").value_or(""), "years of work");
+    fs::remove_all(folder_.path() / "w");
+  }
+  fs::create_directories(folder_.path() / "w" / "weights");  // of nothing there is nothing to lose
+  StartWorker();
+  EXPECT_TRUE(Await<RegisterWorker>()) << Log();
+  kill(worker_.pid(), SIGKILL);
+  ASSERT_TRUE(worker_.Wait(kPatience));
+  const fs::path left = folder_.path() / "w" / "weights" / "run-1";
+  ASSERT_TRUE(WriteFileAtomically(left, "of a life before"));
+  StartWorker();
+  TimePoint end = SystemClock().Now() + kPatience;
+  while (fs::exists(left) && SystemClock().Now() < end) router_->Receive(20ms);
+  EXPECT_FALSE(fs::exists(left)) << "what a worker left is its own: " << Log();
+}
+
 TEST_F(WorkerProcess, EndsWhenItIsRefused) {
   StartWorker();
   ASSERT_TRUE(Await<RegisterWorker>());
