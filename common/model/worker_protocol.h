@@ -73,7 +73,8 @@ struct JobFailed {
   Fence fence;
   InfrastructureKind kind = InfrastructureKind::kInternal;
   std::string detail;
-  // The run's policy cannot write for this task, on whatever worker: the run fails.
+  // The worker's policy cannot write for this task: it gets no more of the run, which fails when no
+  // worker's can.
   bool policy_refuses = false;
   bool operator==(const JobFailed&) const = default;
 };

@@ -92,8 +92,10 @@ class Coordinator {
   void OnWorker(TimePoint now, Worker& worker, JobFailed& message);
   void OnWorker(TimePoint now, Worker& worker, WeightsInUse& message);
   void OnWorker(TimePoint now, Worker& worker, WeightsRefused& message);
-  // Workers that could serve the run, and how many of them refuse the weights that it needs.
+  // Workers that could serve the run, and how many of them refuse it or the weights that it needs.
   std::pair<size_t, size_t> Refusals(const TrainingRun& run) const;
+  // One worker that refuses may be of another release; when all do, nobody can go on.
+  bool AllRefuse(const TrainingRun& run) const;
   void OnWorker(TimePoint now, Worker& worker, Leaving& message);
   void Take(TimePoint now, Worker& worker, Trajectory& trajectory);
   void Take(TimePoint now, Worker& worker, EvaluationResult& message);

@@ -149,10 +149,14 @@ std::string Coordinator::WhyWaits(TimePoint now, const TrainingRun& run) const {
   if (!some_has)
     return kind ? std::string("waits for a worker with a device of kind ") + ToString(*kind)
                 : "waits for a worker with a device that its tasks have train cases for";
-  if (const auto [able, refusing] = Refusals(run); refusing > 0)
-    return std::to_string(refusing) + " of " + std::to_string(able) +
-           " workers refuse its weights " + ToString(run.line.required()) +
+  if (const auto [able, refusing] = Refusals(run); refusing > 0) {
+    std::string what = "its weights " + ToString(run.line.required());
+    for (const auto& [id, worker] : workers_.all())
+      if (const auto why = worker.cannot_act.find(run.id()); why != worker.cannot_act.end())
+        what = "its tasks (" + why->second + ")";
+    return std::to_string(refusing) + " of " + std::to_string(able) + " workers refuse " + what +
            ": install the same release everywhere";
+  }
   if (!run.spent() && run.Capacity() <= 0 && run.running_episodes() == 0)
     return "waits for the learner to consume what is accepted";
   return "";

@@ -165,6 +165,37 @@ TEST_F(CoordinatorTest, ARunWhosePolicyCannotWriteForATaskFailsWithTheReasonAndI
   EXPECT_TRUE(Heard<AssignJob>(kAnna).empty());
 }
 
+TEST_F(CoordinatorTest, AWorkerWhosePolicyCannotWriteForATaskIsPassedOverWhileAnotherCan) {
+  Registers(kAnna, 2);
+  const RunId run = Submit(RandomSpec());
+  const auto jobs = Heard<AssignJob>(kAnna);
+  ASSERT_EQ(jobs.size(), 2u);
+  Registers(kBert, 2);
+  const auto refuses = [&](const WorkerId& worker, const AssignJob& job) {
+    Says(worker, JobFailed{job.job, job.fence, InfrastructureKind::kInternal,
+                           "no policy `random` in this program", true});
+  };
+  refuses(kAnna, jobs[0]);
+  EXPECT_EQ(StatusOf(run).state, RunState::kRunning) << "her installation may be broken";
+  EXPECT_THAT(StatusOf(run).problem, HasSubstr("1 of 2 workers refuse its tasks (no policy"));
+  const AssignJob moved = Assigned(kBert);
+  EXPECT_EQ(moved.job, jobs[0].job);
+  EXPECT_EQ(core->jobs().Find(moved.job)->failures, 0u) << "the job is not to blame";
+  refuses(kAnna, jobs[1]);
+  EXPECT_EQ(Assigned(kBert).job, jobs[1].job);
+  EXPECT_TRUE(Heard<AssignJob>(kAnna).empty());
+  Finishes(kBert, moved);
+  EXPECT_EQ(StatusOf(run).trajectories_accepted, 4);
+  EXPECT_TRUE(Heard<AssignJob>(kAnna).empty());
+
+  const RunId second = Submit(RandomSpec(), "second");
+  refuses(kAnna, Heard<AssignJob>(kAnna).at(0));
+  refuses(kBert, Heard<AssignJob>(kBert).at(0));
+  EXPECT_EQ(StatusOf(second).state, RunState::kFailed) << "nobody can";
+  EXPECT_THAT(StatusOf(second).problem, HasSubstr("no policy `random`"));
+  EXPECT_EQ(StatusOf(run).state, RunState::kRunning);
+}
+
 TEST_F(CoordinatorTest, AJobThatKillsEveryWorkerIsGivenUpMaskedAndCountedAndTheRunGoesOn) {
   Registers(kAnna);
   const RunId run = Submit(RandomSpec());

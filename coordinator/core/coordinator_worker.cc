@@ -182,7 +182,20 @@ void Coordinator::OnWorker(TimePoint now, Worker& worker, JobFailed& message) {
   if (lease == nullptr || lease->worker != worker.id || lease->fence != message.fence) return;
   Job& job = *jobs_.Find(message.job);
   if (message.policy_refuses && job.rollout() != nullptr) {
-    AbandonRun(now, runs_.at(job.rollout()->run), RunState::kFailed, message.detail);
+    TrainingRun& run = runs_.at(job.rollout()->run);
+    worker.cannot_act[run.id()] = message.detail;
+    if (AllRefuse(run)) {
+      AbandonRun(now, run, RunState::kFailed, message.detail);
+      return;
+    }
+    // That is its worker's lack, and no failure of the job.
+    Warn("run_refused", {{"worker", worker.id.value()},
+                         {"run", std::to_string(run.id().value())},
+                         {"why", message.detail}});
+    job.avoid.insert(worker.id);
+    leases_.Release(job.id);
+    jobs_.Queue(job, now);
+    Put(job.Change());
     return;
   }
   FailAttempt(now, job, std::string(ToString(message.kind)) + ": " + message.detail);
@@ -210,9 +223,7 @@ void Coordinator::OnWorker(TimePoint now, Worker& worker, WeightsRefused& messag
   }
   TrainingRun* run = FindRun(id);
   if (run == nullptr || run->state() != RunState::kRunning) return;
-  const auto [able, refusing] = Refusals(*run);
-  // One worker that refuses may be of another release; when all do, nobody can go on.
-  if (able > 0 && refusing == able)
+  if (AllRefuse(*run))
     AbandonRun(now, *run, RunState::kFailed,
                "no worker's policy takes its weights " + version + ": " + why);
 }
@@ -221,13 +232,18 @@ std::pair<size_t, size_t> Coordinator::Refusals(const TrainingRun& run) const {
   const PolicyVersion& required = run.line.required();
   const auto kind = KindFor(run);
   std::pair<size_t, size_t> able_and_refusing{0, 0};
-  if (!run.learns() || required == PolicyVersion{} || !kind) return able_and_refusing;
+  if (!kind) return able_and_refusing;
   for (const auto& [id, worker] : workers_.all()) {
     if (worker.leaving || !worker.Can(run.spec().policy) || !worker.Device(*kind, {})) continue;
     ++able_and_refusing.first;
     if (worker.Refuses(run.id(), required)) ++able_and_refusing.second;
   }
   return able_and_refusing;
+}
+
+bool Coordinator::AllRefuse(const TrainingRun& run) const {
+  const auto [able, refusing] = Refusals(run);
+  return able > 0 && refusing == able;
 }
 
 void Coordinator::OnWorker(TimePoint, Worker& worker, Leaving&) {

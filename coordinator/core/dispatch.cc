@@ -69,8 +69,8 @@ std::optional<DeviceKind> Coordinator::KindFor(const EvaluationPlan& plan, const
 
 bool Coordinator::FreshEnough(TimePoint now, const Worker& worker, const TrainingRun& run) const {
   const PolicyVersion& required = run.line.required();
-  if (!run.learns() || required == PolicyVersion{}) return true;
   if (worker.Refuses(run.id(), required)) return false;
+  if (!run.learns() || required == PolicyVersion{}) return true;
   const auto in_use = worker.in_use.find(run.id());
   if (in_use != worker.in_use.end() && in_use->second >= required) return true;
   // It learns which policy to load from the run's first job, so a worker that has none yet is given

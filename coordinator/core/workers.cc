@@ -9,6 +9,7 @@ bool Worker::Can(const std::string& policy) const {
 }
 
 bool Worker::Refuses(RunId run, const PolicyVersion& version) const {
+  if (cannot_act.contains(run)) return true;
   if (version == PolicyVersion{}) return false;  // needs no weights
   const auto used = in_use.find(run);
   if (used != in_use.end() && used->second >= version) return false;

@@ -22,9 +22,11 @@ struct Worker {
   std::map<RunId, PolicyVersion> in_use;    // newest version it said it runs
   std::map<RunId, TimePoint> announced;     // when it was first told of the run's newest weights
   std::map<RunId, WeightsRefused> refused;  // newest version that its policy does not take
+  std::map<RunId, std::string> cannot_act;  // its policy refuses a task of the run: why
 
   bool Can(const std::string& policy) const;
-  // Whether it will not have weights of this version or newer ones; what it has goes on working.
+  // Whether it will not have the run, or weights of this version or newer ones; what it has goes on
+  // working.
   bool Refuses(RunId run, const PolicyVersion& version) const;
   // Index of the device of this kind with the fewest of `load`; nothing: it has none.
   std::optional<int32_t> Device(DeviceKind kind, const std::map<int32_t, size_t>& load) const;

@@ -28,7 +28,7 @@ TEST_F(WorkerStory, APolicyThatCannotActFailsTheJobWithItsReason) {
   Happens(PolicyReplied{ActReply{.id = id, .problem = "no family fits s/t"}});
   ASSERT_EQ(Sent<JobFailed>().size(), 1u);
   EXPECT_NE(Sent<JobFailed>()[0].detail.find("no family fits"), std::string::npos);
-  EXPECT_TRUE(Sent<JobFailed>()[0].policy_refuses) << "no other worker need try";
+  EXPECT_TRUE(Sent<JobFailed>()[0].policy_refuses) << "it need not try again here";
 }
 
 TEST_F(WorkerStory, AsksAgainWhenThePolicyDiesAndGivesTheJobUpAfterThree) {
