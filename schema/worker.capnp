@@ -8,6 +8,7 @@ using Model = import "model.capnp";
 struct HeldLease {
   job @0 :UInt64;
   fence @1 :Model.Fence;
+  deviceIndex @2 :Int32;
 }
 
 struct RegisterWorker {

@@ -22,6 +22,7 @@ constexpr uint32_t kProtocolVersion = 1;
 struct HeldLease {
   JobId job;
   Fence fence;
+  int32_t device_index = 0;  // the lane, as registered
   bool operator==(const HeldLease&) const = default;
 };
 

@@ -10,6 +10,7 @@ namespace warpsmith::wire_io {
 WIRE_RECORD(HeldLease, r) {
   FIELD(r.job, Job);
   FIELD(r.fence, Fence);
+  FIELD(r.device_index, DeviceIndex);
 }
 
 WIRE_RECORD(RegisterWorker, r) {

@@ -377,6 +377,26 @@ TEST_F(CoordinatorTest, AnAdoptionWhoseWordWasLostIsTheSameWhenTheWorkerRegister
   EXPECT_TRUE(Heard<WelcomeWorker>(kAnna).at(0).adopted.empty()) << "a fence that was never given";
 }
 
+TEST_F(CoordinatorTest, AnAdoptedLeaseCountsAtItsOwnLane) {
+  RegisterWorker offer;
+  DeviceFacts facts;
+  facts.kind = DeviceKind::kHost;
+  offer.devices = {facts, facts};
+  offer.policies = {"random"};
+  offer.capacity = 2;
+  Says(kAnna, offer);
+  Submit(RandomSpec());
+  const auto jobs = Heard<AssignJob>(kAnna);
+  ASSERT_EQ(jobs.size(), 2u);
+  ASSERT_EQ(jobs[1].device_index, 1);
+  Says(kAnna, JobFailed{jobs[0].job, jobs[0].fence, InfrastructureKind::kInternal, "a hiccup"});
+  Restart();
+  offer.held = {HeldLease{jobs[1].job, jobs[1].fence, jobs[1].device_index}};
+  Says(kAnna, offer);
+  EXPECT_EQ(core->leases().Find(jobs[1].job)->device_index, 1);
+  EXPECT_EQ(Assigned(kAnna).device_index, 0) << "the lane that is free";
+}
+
 TEST_F(CoordinatorTest, ALeaseThatNobodyComesBackForIsQueuedAfterALeaseTimeWithoutBlame) {
   Registers(kAnna);
   Submit(RandomSpec());

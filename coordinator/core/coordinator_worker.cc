@@ -75,7 +75,7 @@ std::optional<HeldLease> Coordinator::Adopt(TimePoint now, const WorkerId& id,
     // lost, or a grant is still on its way.
     if (lease->worker != id || held.fence > lease->fence) return std::nullopt;
     leases_.Renew(job->id, lease->fence, id, now);
-    return HeldLease{job->id, lease->fence};
+    return HeldLease{job->id, lease->fence, lease->device_index};
   }
   // Unconfirmed since a restart, or queued again because the worker was thought dead: its work goes
   // on, as a new attempt.
@@ -83,11 +83,11 @@ std::optional<HeldLease> Coordinator::Adopt(TimePoint now, const WorkerId& id,
   if (job->state == JobState::kLeased) jobs_.Queue(*job, now);
   jobs_.Lease(*job);
   const Fence fence{epoch_, job->attempt};
-  leases_.Grant(job->id, fence, id, 0);
+  leases_.Grant(job->id, fence, id, held.device_index);
   leases_.Begin(job->id, fence, now);
   Put(job->Change());
   Note("lease_adopted", {{"job", std::to_string(job->id.value())}, {"worker", id.value()}});
-  return HeldLease{job->id, fence};
+  return HeldLease{job->id, fence, held.device_index};
 }
 
 void Coordinator::OnWorker(TimePoint, Worker& worker, Heartbeat&) {

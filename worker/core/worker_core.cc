@@ -112,7 +112,7 @@ struct WorkerCore::Impl {
                            .capacity = options.capacity};
     offered.clear();
     for (const auto& [id, job] : jobs) {
-      message.held.push_back({id, job.fence});
+      message.held.push_back({id, job.fence, job.device_index});
       offered.insert(id);
     }
     Send(std::move(message));

@@ -46,6 +46,26 @@ TEST_F(WorkerStory, NamesWhatItHoldsWhenTheCoordinatorRestarted) {
   EXPECT_EQ(progress.back().fence, (Fence{2, 2})) << "the job goes on under its new fence";
 }
 
+TEST(WorkerLanes, AHeldJobIsNamedWithItsLane) {
+  WorkerCoreOptions options;
+  options.devices = {DeviceFacts{}, DeviceFacts{}};
+  options.policies = {"random"};
+  WorkerCore core(options);
+  TimePoint now{};
+  core.Step(now, Started{});
+  core.Step(now, Heard{WelcomeWorker{.epoch = 1, .heartbeat = 1s, .lease = 10s}});
+  core.Step(now, Heard{AssignJob{.job = JobId(1),
+                                 .fence = {1, 1},
+                                 .device_index = 1,
+                                 .total_deadline = 100s,
+                                 .body = EvaluationJob{.candidates = {"a"}}}});
+  std::vector<HeldLease> held;
+  for (const auto& effect : core.Step(now, Heard{Unknown{}}))
+    if (const auto* send = std::get_if<SendMessage>(&effect))
+      if (const auto* offer = std::get_if<RegisterWorker>(&send->message)) held = offer->held;
+  EXPECT_EQ(held, (std::vector<HeldLease>{{JobId(1), {1, 1}, 1}}));
+}
+
 TEST_F(WorkerStory, DropsAHeldJobThatIsNotAdopted) {
   Welcome();
   Assign(5, Rollout({0}, 1));
