@@ -247,6 +247,8 @@ void Coordinator::Perform(TimePoint now, AfterStored action) {
   } else {
     const RunId run = std::get<RunEndStored>(action).run;
     learner_.Forget(run);
+    workers_.ForgetRun(run);
+    served_.erase({run, ""});
     if (!runs_.at(run).learns()) return;
     Emit(CloseStream{run});
     if (learner_.alive(now)) Emit(SendLearner{learner_.peer(), ForgetRun{run}});

@@ -204,6 +204,27 @@ TEST_F(LearningTest, ARunWhoseWeightsEveryWorkerRefusesFailsAndSaysWhy) {
   EXPECT_THAT(StatusOf(run).problem, HasSubstr("other families"));
 }
 
+TEST_F(LearningTest, WhatWorkersSaidOfARunGoesWithIt) {
+  Registers(kBert, 1);
+  LearnerSays("lena", WeightsAnnouncement(Weights(run, {1, 1})));
+  Says(kAnna, WeightsInUse{run, {1, 1}});
+  Says(kBert, WeightsRefused{run, {1, 1}, "other families"});
+  const Worker &anna = core->workers().all().at(kAnna), &bert = core->workers().all().at(kBert);
+  EXPECT_EQ(anna.in_use.size() + bert.refused.size(), 2u);
+  EXPECT_FALSE(anna.announced.empty());
+  Ask(CancelRun{run});
+  const auto nothing_is_kept = [&] {
+    for (const Worker* worker : {&anna, &bert})
+      EXPECT_TRUE(worker->in_use.empty() && worker->announced.empty() && worker->refused.empty());
+  };
+  nothing_is_kept();
+  for (RunId other : {run, RunId(77)}) {  // they do not know yet, or tell what never was
+    Says(kAnna, WeightsInUse{other, {1, 1}});
+    Says(kBert, WeightsRefused{other, {1, 1}, "other families"});
+  }
+  nothing_is_kept();
+}
+
 TEST_F(LearningTest, AnOlderAnnouncementThatComesLateChangesNothing) {
   LearnerSays("lena", WeightsAnnouncement(Weights(run, {1, 2})));
   Heard<WeightsAnnouncement>(kAnna);

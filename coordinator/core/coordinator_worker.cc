@@ -202,12 +202,17 @@ void Coordinator::OnWorker(TimePoint now, Worker& worker, JobFailed& message) {
 }
 
 void Coordinator::OnWorker(TimePoint, Worker& worker, WeightsInUse& message) {
+  // A worker tells at each registration of runs that have long ended here.
+  const TrainingRun* run = FindRun(message.run);
+  if (run == nullptr || !run->live()) return;
   PolicyVersion& in_use = worker.in_use[message.run];
   in_use = std::max(in_use, message.version);
 }
 
 void Coordinator::OnWorker(TimePoint now, Worker& worker, WeightsRefused& message) {
   const RunId id = message.run;
+  TrainingRun* run = FindRun(id);
+  if (run == nullptr || !run->live()) return;
   // What counted as in use on its disk; newer ones than it once refused it may well use.
   const auto in_use = worker.in_use.find(id);
   if (in_use != worker.in_use.end() && in_use->second == message.version)
@@ -221,9 +226,7 @@ void Coordinator::OnWorker(TimePoint now, Worker& worker, WeightsRefused& messag
                              {"why", why}});
     worker.refused[id] = std::move(message);
   }
-  TrainingRun* run = FindRun(id);
-  if (run == nullptr || run->state() != RunState::kRunning) return;
-  if (AllRefuse(*run))
+  if (run->state() == RunState::kRunning && AllRefuse(*run))
     AbandonRun(now, *run, RunState::kFailed,
                "no worker's policy takes its weights " + version + ": " + why);
 }

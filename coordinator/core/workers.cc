@@ -47,6 +47,15 @@ Worker* WorkerTable::Find(const WorkerId& id) {
 
 void WorkerTable::Remove(const WorkerId& id) { workers_.erase(id); }
 
+void WorkerTable::ForgetRun(RunId run) {
+  for (auto& [id, worker] : workers_) {
+    worker.in_use.erase(run);
+    worker.announced.erase(run);
+    worker.refused.erase(run);
+    worker.cannot_act.erase(run);
+  }
+}
+
 std::vector<WorkerId> WorkerTable::Dead(TimePoint now) const {
   std::vector<WorkerId> dead;
   for (const auto& [id, worker] : workers_)

@@ -46,6 +46,8 @@ class WorkerTable {
   Worker& Register(const WorkerId& id, RegisterWorker offer, TimePoint now);
   Worker* Find(const WorkerId& id);
   void Remove(const WorkerId& id);
+  // The run has ended: what workers said of it is of no more use.
+  void ForgetRun(RunId run);
 
   bool torpid(const Worker& worker, TimePoint now) const { return now - worker.heard >= torpid_; }
   std::vector<WorkerId> Dead(TimePoint now) const;
