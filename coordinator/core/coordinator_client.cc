@@ -168,9 +168,15 @@ std::string Coordinator::WhyWaits(const Job& job) const {
   if (const std::string why = WhyNoAdmission(); !why.empty()) return why;
   for (const auto& [id, worker] : workers_.all())
     if (KindFor(*plan, worker)) return "";
-  return ParseDeviceKind(plan->device)
-             ? "waits for a worker with a device of kind " + plan->device
-             : "waits for a worker with a device that the task has cases for";
+  if (ParseDeviceKind(plan->device))
+    return "waits for a worker with a device of kind " + plan->device;
+  const Task& task = plan->body.task;
+  std::string kinds;
+  for (DeviceKind kind : {DeviceKind::kCuda, DeviceKind::kHost})
+    if (!task.cases(kind).empty())
+      kinds += (kinds.empty() ? "" : " or ") + std::string(ToString(kind));
+  return "waits for a worker with a device of kind " + kinds + ", for task " + task.id.value() +
+         " has cases for no other";
 }
 
 ClusterStatus Coordinator::Cluster(TimePoint now) const {

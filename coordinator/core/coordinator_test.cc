@@ -612,7 +612,8 @@ TEST_F(CoordinatorTest, AnEvaluationJobGoesWhereItsTaskHasACaseAndSaysWhatItWait
   const JobId id = std::get<JobAccepted>(Ask(SubmitEvaluation{"e", body, "auto"})).job;
   EXPECT_TRUE(Heard<AssignJob>(kBert).empty()) << "no oracle would admit it there";
   Do(ClientAsked{ClientId("client"), {1, GetJob{id}}});
-  EXPECT_THAT(Done<QueryStore>().at(0).job_problem, HasSubstr("the task has cases for"));
+  EXPECT_THAT(Done<QueryStore>().at(0).job_problem,
+              HasSubstr("of kind host, for task small/copy has cases"));
   Registers(kAnna);
   EXPECT_EQ(Assigned(kAnna).job, id);
 }
