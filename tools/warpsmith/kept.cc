@@ -6,6 +6,8 @@
 #include <condition_variable>
 #include <cstring>
 
+#include "common/runtime/files.h"
+
 namespace warpsmith {
 namespace {
 
@@ -41,6 +43,18 @@ Duration Backoff::Next(Duration lived, bool cannot_work) {
   const Duration wait = next_;
   next_ = std::min(next_ * 2, kCap);
   return wait;
+}
+
+std::string EndOfLog(const std::filesystem::path& log, int status) {
+  constexpr size_t kMost = 800;
+  const auto text = ReadFile(log);
+  if (text && !text->empty())
+    return fmt::format("the end of {}:\n{}", log.string(),
+                       text->substr(text->size() - std::min(text->size(), kMost)));
+  // What a child says goes to the same disk as everything else.
+  const bool exhausted = status == ExitStatus(ErrorCode::kExhausted);
+  return fmt::format("{} says nothing{}", log.string(),
+                     exhausted ? ": the disk may be full; make room and start again" : "");
 }
 
 Kept::Kept(KeptOptions options)

@@ -1,6 +1,7 @@
 // A child process that is started again whenever it ends, with back-off, until it is stopped.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -37,6 +38,9 @@ struct KeptOptions {
   // or it could not be started): it is not started again. Thread-safe.
   std::function<void(int status, const std::string& why)> hopeless;
 };
+
+// What the log of a child that was given up tells, for the end of a message.
+std::string EndOfLog(const std::filesystem::path& log, int status);
 
 // Owns the child and a thread. The thread makes the child, so that the child dies with this
 // process.

@@ -130,5 +130,16 @@ TEST_F(Keeping, AChildThatCrashesAtItsFirstStartIsNotGivenUp) {
   EXPECT_EQ(hopeless_, -1);
 }
 
+TEST_F(Keeping, ALogThatIsEmptySaysWhatThatMayMean) {
+  const std::string log = file() + ".log", full = "may be full";
+  std::ofstream(log) << "";
+  EXPECT_NE(EndOfLog(log, 5).find(full), std::string::npos);
+  EXPECT_EQ(EndOfLog(log, 2).find(full), std::string::npos);
+  EXPECT_NE(EndOfLog(log + ".none", 5).find(full), std::string::npos);
+  std::ofstream(log) << std::string(1000, 'x') << "another worker uses the folder";
+  EXPECT_EQ(EndOfLog(log, 5).find(full), std::string::npos);
+  EXPECT_NE(EndOfLog(log, 5).find("another worker"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace warpsmith

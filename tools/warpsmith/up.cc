@@ -209,16 +209,13 @@ class House {
   }
 
   void GiveUp(const std::string& name, int status, const std::string& why) {
-    const auto log = directory_ / "logs" / (name + ".log");
-    std::string end;
-    if (auto text = ReadFile(log))
-      end = text->substr(text->size() - std::min<size_t>(text->size(), 800));
+    const std::string end = EndOfLog(directory_ / "logs" / (name + ".log"), status);
     const std::scoped_lock lock(mutex_);
     if (!failure_)
       failure_ = Error{status == ExitStatus(ErrorCode::kMissing)     ? ErrorCode::kMissing
                        : status == ExitStatus(ErrorCode::kExhausted) ? ErrorCode::kExhausted
                                                                      : ErrorCode::kInvalidInput,
-                       fmt::format("{}; the end of {}:\n{}", why, log.string(), end)};
+                       fmt::format("{}; {}", why, end)};
     hopeless_ = true;
   }
 
