@@ -10,7 +10,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -32,8 +31,9 @@ struct ProcessState {
 inline ProcessState LookAt(int pid) {
   ProcessState state{.pid = pid};
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-  std::string text((std::istreambuf_iterator<char>(stat)), {});
-  size_t end = text.rfind(')');  // of the program's name, which may hold anything
+  std::string text;
+  std::getline(stat, text, '\0');  // also where the process goes meanwhile: then there is none
+  size_t end = text.rfind(')');    // of the program's name, which may hold anything
   if (end == std::string::npos) return state;
   state.name = text.substr(text.find('(') + 1, end - text.find('(') - 1);
   std::istringstream(text.substr(end + 2)) >> state.state >> state.parent >> state.group >>
