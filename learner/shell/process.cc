@@ -64,6 +64,7 @@ Result<ConfigAction> LoadConfig(int argc, const char* const* argv, LearnerConfig
 Status RunLearnerProcess(const LearnerConfig& config, StopSignals& signals,
                          MakeTrainer make_trainer) {
   RETURN_IF_ERROR(MakeDirectories(config.directory));
+  ASSIGN_OR_RETURN(const UniqueFd lock, LockDirectory(config.directory, "learner"));
   ASSIGN_OR_RETURN(auto router, RouterTransport::Bind(config.weights_endpoint));
   const std::string address =
       config.weights_address.empty() ? AddressFor(router->endpoint()) : config.weights_address;

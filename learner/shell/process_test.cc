@@ -153,6 +153,22 @@ TEST_F(LearnerProcessTest, AWeightsAddressInUseIsSaidAtOnce) {
   EXPECT_EQ(ended.error().code, ErrorCode::kExhausted);
 }
 
+TEST_F(LearnerProcessTest, ADirectoryInUseIsSaidAtOnceAndIsFreeWhenTheFirstHasEnded) {
+  Welcome();
+  Next<WeightsAnnouncement>();
+  LearnerConfig second = config_;
+  second.weights_endpoint = "ipc://" + (folder_.path() / "weights-second").string();
+  const Status ended = RunLearnerProcess(second, signals_, FakeTrainer::Maker(&disk_is_full_));
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(ended.error().message, HasSubstr("another learner runs in"));
+
+  Tell(Refused{"enough"});
+  process_.join();
+  StartProcess();
+  Next<RegisterLearner>();
+}
+
 TEST(LearnerConfig, ProblemsAreReportedTogether) {
   LearnerConfig config;
   const char* argv[] = {"warpsmith-learner", "--keep", "1", "--directory", ""};
