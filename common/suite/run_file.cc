@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <span>
 
+#include "common/model/run_check.h"
 #include "common/suite/suite_file.h"
 #include "common/suite/text_file.h"
 #include "common/suite/yaml_fields.h"
@@ -13,38 +15,30 @@
 namespace warpsmith {
 namespace {
 
+std::vector<std::string_view> Words(std::span<const std::string_view> words) {
+  return {words.begin(), words.end()};
+}
+
 void ReadAlgorithm(const YamlNode& node, Algorithm* algorithm, YamlProblems* problems) {
   const Fields fields(
       node, "algorithm",
       {"advantage", "turns", "group", "batch_episodes", "staleness", "learning_rate", "epochs",
        "clip_low", "clip_high", "importance_cap", "entropy"},
       problems);
-  const auto whole = [&](const char* name, int low, int high, int* out) {
-    if (const auto* value = fields.Find(name))
-      *out = static_cast<int>(
-          ReadInteger(*value, std::string("algorithm: ") + name, low, high, problems)
-              .value_or(*out));
-  };
-  const auto real = [&](const char* name, double low, double high, double* out) {
-    if (const auto* value = fields.Find(name))
-      *out = ReadBounded(*value, std::string("algorithm: ") + name, low, high, problems)
-                 .value_or(*out);
-  };
   if (const auto* advantage = fields.Find("advantage"))
     algorithm->advantage =
-        ReadWord(*advantage, "algorithm: advantage", {"trloo", "trloo_to_go"}, problems)
-            .value_or("trloo");
-  whole("turns", 1, 64, &algorithm->turns);
-  // Leaving one out needs another.
-  whole("group", 2, 1024, &algorithm->group);
-  whole("batch_episodes", 2, 65536, &algorithm->batch_episodes);
-  whole("staleness", 0, 1024, &algorithm->staleness);
-  whole("epochs", 1, 64, &algorithm->epochs);
-  real("learning_rate", 0, 1, &algorithm->learning_rate);
-  real("clip_low", 0, 1, &algorithm->clip_low);
-  real("clip_high", 0, 10, &algorithm->clip_high);
-  real("importance_cap", 1, 1000, &algorithm->importance_cap);
-  real("entropy", 0, 10, &algorithm->entropy);
+        ReadWord(*advantage, "algorithm: advantage", Words(AdvantageNames()), problems)
+            .value_or(algorithm->advantage);
+  for (const auto& [name, value, low, high] : AlgorithmIntegers())
+    if (const auto* number = fields.Find(name))
+      algorithm->*value = static_cast<int>(
+          ReadInteger(*number, fmt::format("algorithm: {}", name), low, high, problems)
+              .value_or(algorithm->*value));
+  for (const auto& [name, value, low, high] : AlgorithmReals())
+    if (const auto* number = fields.Find(name))
+      algorithm->*value =
+          ReadBounded(*number, fmt::format("algorithm: {}", name), low, high, problems)
+              .value_or(algorithm->*value);
   if (algorithm->batch_episodes % algorithm->group != 0)
     problems->Add(node,
                   fmt::format("algorithm: batch_episodes is {}, not a multiple of group {}; a "
@@ -98,7 +92,7 @@ Result<RunSpec> ParseRun(std::string_view text, std::string_view file, const Sui
       const Fields policy_fields(*policy, "policy", {"kind"}, &problems);
       if (const auto* kind = policy_fields.Require("kind", "kind: grammar"))
         spec.policy =
-            ReadWord(*kind, "policy: kind", {"grammar", "random"}, &problems).value_or("grammar");
+            ReadWord(*kind, "policy: kind", Words(PolicyNames()), &problems).value_or(spec.policy);
     }
     if (const auto* algorithm = fields.Find("algorithm"))
       ReadAlgorithm(*algorithm, &spec.algorithm, &problems);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "common/model/run_check.h"
+
 namespace warpsmith {
 namespace {
 
@@ -60,11 +62,7 @@ Status CheckSubmission(const SubmitRun& submission) {
   const Algorithm& algorithm = spec.algorithm;
   RETURN_IF_ERROR(CheckDevice(spec.device));
   RETURN_IF_ERROR(CheckRange("budget.evaluations", spec.budget_evaluations, 1, 1'000'000'000));
-  RETURN_IF_ERROR(CheckRange("algorithm.turns", algorithm.turns, 1, 64));
-  // Who learns compares the episodes of a group with one another.
-  RETURN_IF_ERROR(CheckRange("algorithm.group", algorithm.group, spec.learns() ? 2 : 1, 1024));
-  RETURN_IF_ERROR(CheckRange("algorithm.batch_episodes", algorithm.batch_episodes, 1, 65536));
-  RETURN_IF_ERROR(CheckRange("algorithm.staleness", algorithm.staleness, 0, 1024));
+  RETURN_IF_ERROR(CheckPolicyAndAlgorithm(spec));
   if (spec.learns())
     RETURN_IF_ERROR(CheckRange("algorithm.group (at most (staleness + 1) * batch_episodes)",
                                algorithm.group, 1,

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "coordinator/core/testing.h"
 
 namespace warpsmith {
@@ -26,6 +28,18 @@ TEST(Submissions, WhatCannotRunIsRefusedWithTheFieldsName) {
   spec = RandomSpec();
   spec.algorithm.turns = 0;
   EXPECT_THAT(WhyNot(spec), HasSubstr("algorithm.turns"));
+  spec = GrammarSpec();
+  spec.algorithm.epochs = 2'000'000'000;
+  EXPECT_THAT(WhyNot(spec), HasSubstr("algorithm.epochs"));
+  spec = GrammarSpec();
+  spec.algorithm.clip_low = std::nan("");
+  EXPECT_THAT(WhyNot(spec), HasSubstr("algorithm.clip_low"));
+  spec = GrammarSpec();
+  spec.algorithm.advantage = "grpo";
+  EXPECT_THAT(WhyNot(spec), HasSubstr("algorithm.advantage"));
+  spec = GrammarSpec();
+  spec.policy = "decoder";
+  EXPECT_THAT(WhyNot(spec), HasSubstr("policy.kind"));
   spec = RandomSpec();
   spec.device = "tpu";
   EXPECT_THAT(WhyNot(spec), HasSubstr("tpu"));

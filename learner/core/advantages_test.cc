@@ -5,9 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "common/model/run_check.h"
+
 namespace warpsmith {
 namespace {
 
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
 Turn Rewarded(double reward) {
@@ -111,6 +114,10 @@ TEST(TrlooToGo, SumsLaterRewardsAndSkipsLostTurns) {
   EXPECT_FALSE(credit[0][1].trainable);
   EXPECT_FALSE(credit[1][1].trainable);  // its only peer was lost
   EXPECT_NEAR(credit[0][2].advantage, 2, 1e-12);
+}
+
+TEST(Estimators, AreThoseThatARunMayAskFor) {
+  EXPECT_THAT(EstimatorNames(), ElementsAreArray(AdvantageNames()));
 }
 
 TEST(Estimators, AnUnknownNameIsRefusedWithTheList) {

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "common/base/random.h"
+#include "common/model/run_check.h"
 #include "learner/core/advantages.h"
 #include "learner/core/ppo.h"
 #include "policy/grammar/families.h"
@@ -19,8 +20,6 @@ namespace warpsmith {
 namespace {
 
 constexpr double kMaxGradientNorm = 1;
-constexpr int kMaxEpochs = 1000;
-constexpr double kMaxNumber = 1000;  // of an algorithm's real numbers
 // Turns of one gradient step: several small steps an epoch learn more from a batch than a large
 // one.
 constexpr size_t kMinibatchTurns = 64;
@@ -51,24 +50,6 @@ struct Sums {
   double objective = 0, entropy = 0, kl = 0, clipped = 0;
   size_t ids = 0;
 };
-
-// What makes a step meaningless or endless; a run file is checked more closely where it is read.
-Status CheckNumbers(const Algorithm& algorithm) {
-  if (algorithm.epochs < 1 || algorithm.epochs > kMaxEpochs)
-    return Fail(ErrorCode::kInvalidInput, "algorithm.epochs is " +
-                                              std::to_string(algorithm.epochs) + ": write 1 to " +
-                                              std::to_string(kMaxEpochs));
-  const std::pair<std::string, double> numbers[] = {{"learning_rate", algorithm.learning_rate},
-                                                    {"clip_low", algorithm.clip_low},
-                                                    {"clip_high", algorithm.clip_high},
-                                                    {"importance_cap", algorithm.importance_cap},
-                                                    {"entropy", algorithm.entropy}};
-  for (const auto& [name, value] : numbers)
-    if (!(value >= 0 && value <= kMaxNumber))
-      return Fail(ErrorCode::kInvalidInput,
-                  "algorithm." + name + " is " + std::to_string(value) + ": write 0 to 1000");
-  return {};
-}
 
 }  // namespace
 
@@ -243,7 +224,7 @@ Result<Trainer> Trainer::Init(const RunSpec& spec, uint64_t seed,
   if (spec.policy != "grammar")
     return Fail(ErrorCode::kInvalidInput,
                 "the policy `" + spec.policy + "` has nothing to train: only `grammar` has");
-  RETURN_IF_ERROR(CheckNumbers(spec.algorithm));
+  RETURN_IF_ERROR(CheckPolicyAndAlgorithm(spec));
   const auto known = EstimateAdvantages(spec.algorithm.advantage, {});
   if (!known) return tl::unexpected<Error>(known.error());
   for (const Task* task : spec.AllTasks())
