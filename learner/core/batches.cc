@@ -7,6 +7,14 @@
 #include "learner/core/advantages.h"
 
 namespace warpsmith {
+namespace {
+
+bool HasReward(const Trajectory& trajectory) {
+  return std::any_of(trajectory.turns.begin(), trajectory.turns.end(),
+                     [](const Turn& turn) { return IsRewarded(turn.evaluation.outcome); });
+}
+
+}  // namespace
 
 void TrainedLine::Advance(PolicyVersion next) {
   CHECK(next > current_ && next.step >= current_.step, "a line goes forward");
@@ -38,6 +46,7 @@ bool Batches::Add(uint64_t seq, Trajectory trajectory) {
 bool Batches::Drop(uint64_t seq) {
   if (IsKnown(seq)) return false;
   gone_.push_back({.publish_seq = seq, .fate = Fate::kDropped});
+  ++unreadable_;
   return true;
 }
 
@@ -56,12 +65,11 @@ Batches::Groups Batches::Sieve(const TrainedLine& line) {
   for (auto it = pending_.begin(); it != pending_.end();) {
     const auto& [seq, trajectory] = *it++;
     if (!IsTrainable(trajectory)) {
+      if (HasReward(trajectory) && IsInTime(trajectory, line)) ++lost_[trajectory.id.group];
       GiveUp(seq, Fate::kDropped);
       continue;
     }
-    const PolicyVersion oldest = trajectory.OldestVersion();
-    if (!line.Contains(oldest) ||
-        line.StepsBehind(oldest) > static_cast<uint64_t>(algorithm_.staleness)) {
+    if (!IsInTime(trajectory, line)) {
       GiveUp(seq, Fate::kStale);
       continue;
     }
@@ -69,10 +77,35 @@ Batches::Groups Batches::Sieve(const TrainedLine& line) {
   }
   std::erase_if(groups, [&](const auto& group) {
     const bool alone = group.second.size() < 2 && IsWhole(group.first);
-    if (alone) GiveUp(group.second.front(), Fate::kDropped);
+    if (alone) {
+      ++lost_[group.first];
+      GiveUp(group.second.front(), Fate::kDropped);
+    }
     return alone;
   });
   return groups;
+}
+
+bool Batches::IsInTime(const Trajectory& trajectory, const TrainedLine& line) const {
+  const PolicyVersion oldest = trajectory.OldestVersion();
+  return line.Contains(oldest) &&
+         line.StepsBehind(oldest) <= static_cast<uint64_t>(algorithm_.staleness);
+}
+
+bool Batches::AdmissionMayWait(const Groups& groups) const {
+  std::map<GroupId, size_t> members = lost_;
+  for (const auto& [id, numbers] : groups) members[id] += numbers.size();
+  size_t counted = unreadable_, alone = 0;
+  for (const auto& [id, count] : members) {
+    if (count > 1)
+      counted += count;
+    else
+      ++alone;
+  }
+  counted += std::min(alone, unreadable_);  // which may have been their peers
+  const auto capacity = (static_cast<size_t>(algorithm_.staleness) + 1) *
+                        static_cast<size_t>(algorithm_.batch_episodes);
+  return counted >= capacity;
 }
 
 bool Batches::IsWhole(const GroupId& group) const {
@@ -83,6 +116,8 @@ bool Batches::IsWhole(const GroupId& group) const {
 void Batches::Take(const std::vector<std::vector<uint64_t>>& groups, Batch& batch) {
   for (const ConsumedTrajectory& gone : gone_) Consume(gone.publish_seq, gone.fate, batch);
   gone_.clear();
+  lost_.clear();
+  unreadable_ = 0;
   std::vector<uint64_t> numbers;
   for (const auto& group : groups) numbers.insert(numbers.end(), group.begin(), group.end());
   std::sort(numbers.begin(), numbers.end());
@@ -130,7 +165,9 @@ std::optional<Batch> Batches::Cut(const TrainedLine& line) {
     Take(*candidates, batch);
     return batch;
   }
-  return std::nullopt;
+  if (gone_.empty() || !AdmissionMayWait(groups)) return std::nullopt;
+  Take(all, batch);
+  return batch;
 }
 
 std::optional<Batch> Batches::CutRest(const TrainedLine& line) {

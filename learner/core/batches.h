@@ -14,6 +14,10 @@
 // - Groups need not become whole (an episode may be given up elsewhere), so when usable
 //   trajectories in groups of two or more reach 1.5 x batch_episodes (batch_episodes where
 //   staleness is 0, for then no more can come), the oldest groups are taken as they are.
+// - What is given up is told with the next batch, and until then some of it counts for admission
+//   (coordinator/core/ledger.h: an unreadable payload, or a reward without an advantage). Where
+//   that and what is pending use up the admission capacity, no more can come: a batch is made of
+//   the groups that are there, or of nothing.
 // - At the end of a run everything left is taken; a trajectory without a peer is dropped.
 #pragma once
 
@@ -90,7 +94,10 @@ class Batches {
   void Consume(uint64_t seq, Fate fate, Batch& batch);
   // Gives up what can never be trained, and returns the rest by group.
   Groups Sieve(const TrainedLine& line);
+  bool IsInTime(const Trajectory& trajectory, const TrainedLine& line) const;
   bool IsWhole(const GroupId& group) const;
+  // Whether the coordinator may be unable to admit anything before it hears what was given up.
+  bool AdmissionMayWait(const Groups& groups) const;
   void ForgetFinishedGroups();
   void Take(const std::vector<std::vector<uint64_t>>& groups, Batch& batch);
 
@@ -98,6 +105,9 @@ class Batches {
   Watermark watermark_;
   std::map<uint64_t, Trajectory> pending_;
   std::vector<ConsumedTrajectory> gone_;  // given up: in the consumed of the next batch
+  // Of those, what counts for admission still: members of groups, and numbers of unknown groups.
+  std::map<GroupId, size_t> lost_;
+  size_t unreadable_ = 0;
   // Episodes of a group, whatever became of them, until the last of a whole group is consumed.
   std::map<GroupId, int> seen_;
 };

@@ -163,6 +163,68 @@ TEST(Batches, InfrastructureFillsNoBatch) {
   EXPECT_THAT(Numbers(*batch, Fate::kTrained), ElementsAre(2, 3));
 }
 
+// Rewarded, and yet nothing to learn from: the policy chose nothing.
+Trajectory EpisodeWithoutChoice(uint64_t group) {
+  Trajectory trajectory = Episode(group);
+  trajectory.turns[0].action.mask = {0};
+  return trajectory;
+}
+
+// With staleness 0 the coordinator admits one batch and waits until it hears of it.
+TEST(Batches, WhatIsGivenUpAndStillCountsForAdmissionDoesNotHoldTheRunUp) {
+  for (const bool readable : {false, true}) {
+    Batches batches(Small(2, 4, 0), {});
+    if (readable)
+      batches.Add(0, EpisodeWithoutChoice(1));
+    else
+      batches.Drop(0);
+    batches.Add(1, Episode(1));
+    batches.Add(2, Episode(2));
+    EXPECT_FALSE(batches.Cut(kStart)) << "one more is on its way";
+    batches.Add(3, Episode(2));
+    const auto batch = batches.Cut(kStart);
+    ASSERT_TRUE(batch) << readable;
+    EXPECT_THAT(Numbers(*batch, Fate::kTrained), ElementsAre(2, 3));
+    EXPECT_THAT(batch->trajectories, SizeIs(2));
+    // The peer of what cannot be read waits for another one, and is too old for the next batch.
+    EXPECT_EQ(Numbers(*batch, Fate::kDropped),
+              readable ? (std::vector<uint64_t>{0, 1}) : (std::vector<uint64_t>{0}));
+
+    for (uint64_t seq : {4, 5}) batches.Add(seq, Episode(3, {1, 1}));
+    for (uint64_t seq : {6, 7}) batches.Add(seq, Episode(4, {1, 1}));
+    const auto next = batches.Cut(TrainedLine({1, 1}, {}));
+    ASSERT_TRUE(next);
+    EXPECT_THAT(Numbers(*next, Fate::kTrained), ElementsAre(4, 5, 6, 7));
+    EXPECT_EQ(batches.watermark(), (TrainingWatermark{.below = 8}));
+  }
+}
+
+TEST(Batches, ABatchOfNothingTellsWhatWasGivenUpWhenNothingElseIsThere) {
+  Batches batches(Small(2, 2, 0), {});
+  batches.Drop(0);
+  EXPECT_FALSE(batches.Cut(kStart));
+  batches.Drop(1);
+  const auto batch = batches.Cut(kStart);
+  ASSERT_TRUE(batch);
+  EXPECT_THAT(batch->trajectories, IsEmpty());
+  EXPECT_THAT(Numbers(*batch, Fate::kDropped), ElementsAre(0, 1));
+  EXPECT_FALSE(batches.Cut(kStart)) << "told once";
+}
+
+TEST(Batches, WhatTheCoordinatorDoesNotCountMakesNoSmallerBatch) {
+  Batches batches(Small(2, 4, 0), {});
+  batches.Add(0, LostEpisode(1));
+  batches.Add(1, Episode(1));  // without a peer
+  batches.Add(2, Episode(2));
+  batches.Add(3, Episode(2));
+  batches.Add(4, Episode(3));
+  EXPECT_FALSE(batches.Cut(kStart));
+  batches.Add(5, Episode(3));
+  const auto batch = batches.Cut(kStart);
+  ASSERT_TRUE(batch);
+  EXPECT_THAT(Numbers(*batch, Fate::kTrained), ElementsAre(2, 3, 4, 5));
+}
+
 TEST(Batches, TheEndTakesEverythingOnce) {
   Batches batches(Small(4, 64, 4), {});
   for (uint64_t seq : {0, 1, 2}) batches.Add(seq, Episode(1));

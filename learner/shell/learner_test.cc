@@ -227,6 +227,24 @@ TEST_F(LearnerTest, APayloadThatMakesNoSenseIsDroppedAndTold) {
   EXPECT_THAT(reports.begin()->second.consumed, ElementsAre(ConsumedTrajectory{0, Fate::kDropped}));
 }
 
+// With staleness 0 nothing more is admitted until the coordinator hears what became of a batch.
+TEST_F(LearnerTest, APayloadThatMakesNoSenseIsToldEvenWhereNoBatchIsFull) {
+  spec.algorithm.staleness = 0;
+  ASSERT_TRUE(Passes());
+  trajectories.push_back("rubbish");
+  Publish({{"", 0, "rubbish"}});
+  WorkersFinishGroups(1, {1, 0});
+  trajectories.push_back(Encode(EpisodeOf(run, 100, 0, {1, 0})));
+  Publish({{"", 3, trajectories.back()}});
+  ASSERT_TRUE(Passes());
+  EXPECT_THAT(Consumed(), ElementsAre(0, 1, 2));
+  EXPECT_EQ(WeightsOf({1, 1}), "start\n0.0\n0.1\n");
+  WorkersFinishGroups(2, {1, 1});
+  ASSERT_TRUE(Passes());
+  EXPECT_THAT(Consumed(), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_EQ(Unacknowledged(), 0u);
+}
+
 TEST_F(LearnerTest, AQueueThatIsAwayFullOrWipedIsSurvived) {
   ASSERT_TRUE(Passes());
   WorkersFinishGroups(1);
