@@ -39,6 +39,8 @@ struct Learner::Run {
   TimePoint next_refusal{};
   std::map<PolicyVersion, Report> reports;  // not acknowledged
   TrainingWatermark durable_watermark;
+  bool stream_ok = true;
+  TimePoint next_read{};               // while it is not
   std::shared_ptr<const StepJob> job;  // until its checkpoint is durable
   TimePoint next_attempt{};
 };
@@ -326,10 +328,21 @@ void Learner::Advance(Run& run) {
 
 void Learner::ReadQueue(Run& run) {
   if (!queue_ok_ && clock_.Now() < next_queue_attempt_) return;
+  if (!run.stream_ok && clock_.Now() < run.next_read) return;
   Result<size_t> read = run.intake->Read(*queue_, options_.read_limit);
+  if (read && *read > 0) busy_ = true;
   Status status;
   if (!read) status = tl::unexpected(read.error());
   if (status) status = run.intake->Acknowledge(*queue_);
+  // A server that is there and refuses this one stream holds no other run up.
+  const bool refused = !status && status.error().code == ErrorCode::kInternal;
+  if (refused && run.stream_ok)
+    LogWarn("stream_refused", {{"run", run.order.run}, {"why", status.error().message}});
+  run.stream_ok = !refused;
+  if (refused) {
+    run.next_read = clock_.Now() + kQueueAgain;
+    return;
+  }
   if (status.has_value() != queue_ok_) {
     queue_ok_ = status.has_value();
     if (queue_ok_)
@@ -338,7 +351,6 @@ void Learner::ReadQueue(Run& run) {
       LogWarn("queue_away", {{"why", status.error().message}});
   }
   if (!queue_ok_) next_queue_attempt_ = clock_.Now() + kQueueAgain;
-  if (read && *read > 0) busy_ = true;
 }
 
 void Learner::StartStep(Run& run) {

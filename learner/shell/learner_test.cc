@@ -292,6 +292,27 @@ TEST_F(LearnerTest, AQueueThatNeverAnswersIsAskedOnceInAWhileWhateverTheNumberOf
   EXPECT_GE(Heard<Heartbeat>().size(), 9u) << "the coordinator hears of us";
 }
 
+// As a server answers where a stream's name is taken by something else.
+class PartlyRefusingQueue : public MemoryQueue {
+ public:
+  using MemoryQueue::MemoryQueue;
+  Result<std::vector<QueuedTrajectory>> Read(const std::string& stream, size_t limit,
+                                             Duration wait) override {
+    if (stream == "taken") return Fail(ErrorCode::kInternal, "WRONGTYPE");
+    return MemoryQueue::Read(stream, limit, wait);
+  }
+};
+
+TEST_F(LearnerTest, AStreamThatCannotBeReadHoldsNoOtherRunUp) {
+  make_queue = [&] { return std::make_unique<PartlyRefusingQueue>(broker); };
+  ASSERT_TRUE(Passes(4));
+  Tell(TrainRun{RunId(0), spec, "taken"});  // asked before the other one
+  ASSERT_TRUE(Passes(4));
+  WorkersFinishGroups(4, {1, 0});
+  ASSERT_TRUE(Passes(6));
+  EXPECT_THAT(Consumed(), SizeIs(8));
+}
+
 // Killed after every possible number of messages, with the newest checkpoint possibly not
 // announced, not reported or not acknowledged: the next process goes on, and everything is trained
 // exactly once.
