@@ -157,6 +157,30 @@ TEST(CompilerGroup, GoesWholeWhenTheSupervisorIsKilledInTheMiddleOfACompilation)
   EXPECT_TRUE(SessionEndsSoon(supervisor));
 }
 
+// Each compiler has a table of its own from types to codes; both say the same of one text.
+TEST_P(CompilerChild, TellsEachParametersTypeAsTheEnumHasIt) {
+  const CompileReply reply = Compile(R"cuda(/* warpsmith
+launches:
+  - {kernel: k, grid: "1", block: "32", args: "x"}
+  - {kernel: again, grid: "1", block: "32", args: "x"}
+*/
+struct Pair { int a, b; };
+__global__ void k(float* x, signed char a, unsigned char b, short c, unsigned short d, int e,
+                  unsigned int f, long long g, unsigned long long h, float i, double j, __half l,
+                  __nv_bfloat16 m, bool n, Pair o) {}
+__global__ void again(void** x, char a, uint8_t b, int16_t c, const unsigned short d, const int e,
+                      uint32_t f, long g, unsigned long h, const float i, const double j,
+                      const __half l, const __nv_bfloat16 m, const bool n, float2 o) {}
+)cuda");
+  const auto* compiled = std::get_if<CompiledCandidate>(&reply.result);
+  ASSERT_TRUE(compiled) << Log(reply);
+  std::vector<ParameterType> all;
+  for (int code = 0; code <= static_cast<int>(ParameterType::kUnsupported); ++code)
+    all.push_back(static_cast<ParameterType>(code));
+  ASSERT_EQ(compiled->kernels.size(), 2u);
+  for (const KernelInfo& kernel : compiled->kernels) EXPECT_EQ(kernel.parameters, all);
+}
+
 class CudaCompilerChild : public CompilerChild {};
 
 TEST_P(CudaCompilerChild, UsesTheToolkitThatItsEnvironmentNamedBeforeItWasErased) {
