@@ -98,10 +98,6 @@ struct RunPlan {
   dirtyShared @2 :Bool;
 }
 
-struct UnbindBuffers {
-  sets @0 :List(UInt32);
-}
-
 struct RunnerReady {}
 
 struct Done {
@@ -173,7 +169,6 @@ struct ToRunner {
     loadModule @0 :LoadModule;
     bindBuffers @1 :BindBuffers;
     runPlan @2 :RunPlan;
-    unbindBuffers @3 :UnbindBuffers;
   }
 }
 

@@ -124,7 +124,7 @@ struct LoadModule {
 
 // Map one set of buffers, in the order of plan.buffers, temps included; one descriptor each comes
 // with the message, in the same order (none for a buffer of size 0). `set` is a small number of the
-// oracle's.
+// oracle's; a set of that number is forgotten, as all are by the next LoadModule.
 struct BindBuffers {
   uint32_t set = 0;
   std::vector<BufferHandle> buffers;
@@ -140,12 +140,7 @@ struct RunPlan {
   bool operator==(const RunPlan&) const = default;
 };
 
-struct UnbindBuffers {
-  std::vector<uint32_t> sets;
-  bool operator==(const UnbindBuffers&) const = default;
-};
-
-using ToRunner = std::variant<LoadModule, BindBuffers, RunPlan, UnbindBuffers>;
+using ToRunner = std::variant<LoadModule, BindBuffers, RunPlan>;
 
 // Sent once, when the runner's context is up.
 struct RunnerReady {

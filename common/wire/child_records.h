@@ -89,8 +89,6 @@ WIRE_RECORD(RunPlan, r) {
   FIELD(r.dirty_shared, DirtyShared);
 }
 
-WIRE_RECORD(UnbindBuffers, r) { FIELD(r.sets, Sets); }
-
 WIRE_RECORD(RunnerReady, r) {}
 
 WIRE_RECORD(Done, r) {
@@ -157,7 +155,6 @@ WIRE_UNION(ToRunner, r) {
   ALTERNATIVE(LoadModule);
   ALTERNATIVE(BindBuffers);
   ALTERNATIVE(RunPlan);
-  ALTERNATIVE(UnbindBuffers);
 }
 
 WIRE_UNION(FromRunner, r) {

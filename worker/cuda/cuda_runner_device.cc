@@ -205,17 +205,6 @@ CudaStatus CudaRunnerDevice::MapBuffers(const BindBuffers& buffers, std::span<co
   return {};
 }
 
-RunnerDevice::Reply CudaRunnerDevice::Unbind(const UnbindBuffers& sets) {
-  context_->driver().cuCtxSynchronize();
-  for (const uint32_t number : sets.sets) {
-    const auto found = sets_.find(number);
-    if (found == sets_.end()) continue;
-    Forget(found->second);
-    sets_.erase(found);
-  }
-  return Done{};
-}
-
 RunnerDevice::Reply CudaRunnerDevice::Run(const RunPlan& run) {
   for (const uint32_t number : run.sets)
     if (!sets_.contains(number)) return OracleMistake(fmt::format("set {} is not bound", number));

@@ -28,7 +28,6 @@ class CudaRunnerDevice : public RunnerDevice {
   Reply Load(const LoadModule& module) override;
   Reply Bind(const BindBuffers& buffers, std::span<const int> fds) override;
   Reply Run(const RunPlan& run) override;
-  Reply Unbind(const UnbindBuffers& sets) override;
 
  private:
   struct Bound {

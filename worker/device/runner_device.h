@@ -19,7 +19,6 @@ class RunnerDevice {
   // Takes the descriptors over: closes them when no longer needed, also on failure.
   virtual Reply Bind(const BindBuffers& buffers, std::span<const int> fds) = 0;
   virtual Reply Run(const RunPlan& run) = 0;
-  virtual Reply Unbind(const UnbindBuffers& sets) = 0;
 };
 
 }  // namespace warpsmith

@@ -170,14 +170,4 @@ RunnerDevice::Reply HostRunnerDevice::Run(const RunPlan& run) {
   return done;
 }
 
-RunnerDevice::Reply HostRunnerDevice::Unbind(const UnbindBuffers& sets) {
-  for (const uint32_t set : sets.sets) {
-    host::Command command;
-    command.kind = host::CommandKind::kUnbind;
-    command.set = set;
-    if (auto failed = Command(command, {})) return *failed;
-  }
-  return Done{};
-}
-
 }  // namespace warpsmith

@@ -29,7 +29,6 @@ class HostRunnerDevice : public RunnerDevice {
   // Untimed runs alternate between the two orders of threads, so that a missing barrier cannot pass
   // by luck.
   Reply Run(const RunPlan& run) override;
-  Reply Unbind(const UnbindBuffers& sets) override;
 
  private:
   // Nothing: done. Else what to reply.

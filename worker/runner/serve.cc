@@ -18,7 +18,6 @@ Status Say(FrameSocket& oracle, const FromRunner& message) {
 RunnerDevice::Reply Do(RunnerDevice& device, const ToRunner& message, Frame& frame) {
   if (const auto* load = std::get_if<LoadModule>(&message)) return device.Load(*load);
   if (const auto* run = std::get_if<RunPlan>(&message)) return device.Run(*run);
-  if (const auto* unbind = std::get_if<UnbindBuffers>(&message)) return device.Unbind(*unbind);
   std::vector<int> fds;
   for (UniqueFd& fd : frame.fds) fds.push_back(fd.Release());  // the device closes them
   return device.Bind(std::get<BindBuffers>(message), fds);

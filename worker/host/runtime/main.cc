@@ -210,7 +210,6 @@ const char* Obey(const Command& command, const int* fds, uint32_t fd_count) {
   if (command.set >= kMaxHostSets) return "there are not that many sets";
   switch (command.kind) {
     case CommandKind::kBind: return Bind(command, fds, fd_count);
-    case CommandKind::kUnbind: Unbind(sets[command.set]); return nullptr;
     case CommandKind::kRun: return Run(command);
     case CommandKind::kNothing: return nullptr;
   }

@@ -76,7 +76,7 @@ struct Control {
   char output[kOutputBytes];
 };
 
-enum class CommandKind : uint32_t { kBind, kUnbind, kRun, kNothing };
+enum class CommandKind : uint32_t { kBind, kRun, kNothing };
 
 struct Mapping {
   uint64_t mapping_bytes = 0;
