@@ -47,7 +47,7 @@ bool RunnerProcess::Kill() {
 GpuRig::GpuRig() {
   auto oracle = CudaOracleDevice::Create(0);
   if (!oracle) {
-    why_not_ = oracle.error().message;
+    why_not_ = oracle.error();
     return;
   }
   oracle_ = std::move(*oracle);

@@ -46,7 +46,7 @@ class GpuRig {
   ~GpuRig();
 
   bool ready() const { return oracle_ != nullptr; }
-  const std::string& why_not() const { return why_not_; }
+  const Error& why_not() const { return why_not_; }
 
   // Buffers in the order of the plan. Returns its index, for arguments.
   int Buffer(BufferRole role, Dtype dtype, int64_t elements,
@@ -78,7 +78,7 @@ class GpuRig {
  private:
   void CopyOut(const OracleBuffer& from, void* to, size_t bytes);
 
-  std::string why_not_;
+  Error why_not_;
   std::unique_ptr<CudaOracleDevice> oracle_;
   std::unique_ptr<RunnerProcess> runner_;
   std::vector<RigBuffer> buffers_;
