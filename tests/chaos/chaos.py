@@ -116,7 +116,10 @@ class System:
                   if pathlib.Path(words[0].split(" ")[0]).name == program]
         if not direct:
             return False
-        os.kill(random.choice(direct), signal.SIGKILL)
+        try:
+            os.kill(random.choice(direct), signal.SIGKILL)
+        except ProcessLookupError:  # it went by itself just now
+            return False
         return True
 
     def stop(self):

@@ -18,9 +18,13 @@ DEADLINE = 120  # seconds; only a guard against hanging
 
 
 def children(pid):
+    """Those of now: whoever goes while being looked at has none."""
     found = []
-    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        found += [int(child) for child in (task / "children").read_text().split()]
+    try:
+        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            found += [int(child) for child in (task / "children").read_text().split()]
+    except OSError:
+        pass
     return found
 
 
@@ -29,7 +33,11 @@ def family(pid):
 
 
 def command_of(pid):
-    return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    """Empty once it is gone."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
 
 
 def alive(pid):
@@ -58,6 +66,7 @@ def warpsmith(folder, *arguments, expect=0):
 
 def test(folder):
     log = open(folder / "up.log", "w+", encoding="utf-8")
+    run = None
     house = subprocess.Popen([WARPSMITH, "up", "--device", "simulated", "--directory", "runs/house"],
                              cwd=folder, stdout=log, stderr=subprocess.STDOUT)
     try:
@@ -111,9 +120,10 @@ def test(folder):
             print(f"== {path.name}\n{path.read_text(errors='replace')[-1500:]}")
         raise
     finally:
-        if house.poll() is None:
-            house.kill()
-            house.wait()
+        for process in (house, run):
+            if process is not None and process.poll() is None:
+                process.kill()
+                process.wait()
 
 
 if __name__ == "__main__":
