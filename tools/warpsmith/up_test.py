@@ -83,11 +83,15 @@ def test(folder):
 
         (folder / "random.yaml").write_text(
             f"run: random\nsuites: ['{SUITE}']\npolicy: {{kind: random}}\n"
-            "algorithm: {turns: 2, group: 2, batch_episodes: 4}\nbudget: {evaluations: 400}\n"
+            "algorithm: {turns: 2, group: 2, batch_episodes: 4}\nbudget: {evaluations: 3000}\n"
             "device: simulated\n")
         run = subprocess.Popen([WARPSMITH, "run", "random.yaml"], cwd=folder, stdout=subprocess.PIPE,
                                text=True)
         await_("the run to begin", lambda: "random" in warpsmith(folder, "status"))
+        # Frozen, it cannot end the run before everybody has had their turn.
+        worker = next(c for c in children(house.pid) if "warpsmith-worker" in command_of(c))
+        os.kill(worker, signal.SIGSTOP)
+        assert json.loads(warpsmith(folder, "status", "1", "--json"))["state"] == "running"
         for name in ("warpsmith-coordinator", "redis-server"):
             victim = next(c for c in children(house.pid) if name in command_of(c))
             os.kill(victim, signal.SIGKILL)
@@ -96,6 +100,7 @@ def test(folder):
         run.send_signal(signal.SIGINT)
         out, _ = run.communicate(timeout=DEADLINE)
         assert run.returncode == 0 and "warpsmith run --follow 1" in out, out
+        os.kill(worker, signal.SIGCONT)
         run = subprocess.Popen([WARPSMITH, "run", "--follow", "1"], cwd=folder, stdout=subprocess.PIPE,
                                text=True)
         out, _ = run.communicate(timeout=DEADLINE)
