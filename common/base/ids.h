@@ -30,7 +30,6 @@ using GroupId = Id<struct GroupTag, uint64_t>;       // a rollout job's group, d
 using WorkerId = Id<struct WorkerTag, std::string>;  // routing id: unique for one incarnation
 using ClientId = Id<struct ClientTag, std::string>;  // routing id of a client's connection
 using TaskId = Id<struct TaskTag, std::string>;      // "suite/task"
-using PublishSeq = Id<struct PublishSeqTag, uint64_t>;  // dense place in a run's training stream
 
 }  // namespace warpsmith
 

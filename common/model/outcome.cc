@@ -31,20 +31,7 @@ std::string DescribeWrong(const WrongOutputReport& report) {
 }  // namespace
 
 const char* OutcomeName(const Outcome& outcome) {
-  return std::visit(Overloaded{
-                        [](const Rejected&) { return "rejected"; },
-                        [](const CompileError&) { return "compile_error"; },
-                        [](const ResourceError&) { return "resource_error"; },
-                        [](const LaunchError&) { return "launch_error"; },
-                        [](const WrongOutput&) { return "wrong_output"; },
-                        [](const Nondeterministic&) { return "nondeterministic"; },
-                        [](const Timeout&) { return "timeout"; },
-                        [](const DeviceFault&) { return "device_fault"; },
-                        [](const Violation&) { return "violation"; },
-                        [](const Correct&) { return "correct"; },
-                        [](const Infrastructure&) { return "infrastructure"; },
-                    },
-                    outcome);
+  return UnionOf<Outcome>::kNames[outcome.index()];
 }
 
 std::string OutcomeLabel(const Outcome& outcome) {

@@ -50,7 +50,7 @@ Status CheckPolicyAndAlgorithm(const RunSpec& spec) {
   RETURN_IF_ERROR(CheckWord("policy.kind", spec.policy, kPolicies));
   RETURN_IF_ERROR(CheckWord("algorithm.advantage", spec.algorithm.advantage, kAdvantages));
   for (const auto& [name, value, low, high] : kIntegers) {
-    const bool alone = value == &Algorithm::group && !spec.learns();
+    const bool alone = value == &Algorithm::group && !Learns(spec);
     RETURN_IF_ERROR(CheckNumber(name, spec.algorithm.*value, alone ? 1 : low, high));
   }
   for (const auto& [name, value, low, high] : kReals)

@@ -16,10 +16,10 @@ std::string ToString(const TrajectoryId& id) {
   return fmt::format("{}/{}/{}", id.run.value(), id.group.value(), id.episode);
 }
 
-PolicyVersion Trajectory::OldestVersion() const {
-  CHECK(!turns.empty(), "an episode has at least one turn");
+PolicyVersion OldestVersion(const Trajectory& trajectory) {
+  CHECK(!trajectory.turns.empty(), "an episode has at least one turn");
   return std::min_element(
-             turns.begin(), turns.end(),
+             trajectory.turns.begin(), trajectory.turns.end(),
              [](const Turn& a, const Turn& b) { return a.action.version < b.action.version; })
       ->action.version;
 }

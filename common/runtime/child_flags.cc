@@ -51,7 +51,7 @@ Result<int> ChildFlags::Whole(std::string_view name) const {
 
 Result<DeviceKind> ChildFlags::Device(std::string_view name) const {
   ASSIGN_OR_RETURN(const std::string text, Text(name));
-  const auto kind = ParseDeviceKind(text);
+  const auto kind = ParseWord<DeviceKind>(text);
   if (!kind)
     return Fail(ErrorCode::kInvalidInput,
                 fmt::format("{} takes host or cuda, not '{}'", name, text));

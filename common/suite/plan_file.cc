@@ -153,7 +153,7 @@ void ReadTemps(const YamlNode& node, Plan* plan, YamlProblems* problems) {
     TempSpec temp{.name = key.text};
     const Fields fields(value, what, {"dtype", "shape"}, problems);
     if (const auto* dtype = fields.Require("dtype", "dtype: float32")) {
-      const auto parsed = dtype->is_scalar() ? ParseDtype(dtype->text) : std::nullopt;
+      const auto parsed = dtype->is_scalar() ? ParseWord<Dtype>(dtype->text) : std::nullopt;
       if (!parsed)
         problems->Add(*dtype, fmt::format("{}: dtype: `{}` is none; write float32, bfloat16, int32 "
                                           "or another",

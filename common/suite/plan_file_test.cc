@@ -54,7 +54,7 @@ TEST(PlanFile, ReadsThePlanOfACandidate) {
   EXPECT_THAT(launch.block, ElementsAre("32", "rows_per_block"));
   EXPECT_EQ(launch.shared, "4 * threads");
   EXPECT_THAT(launch.args, ElementsAre("x", "y", "rows", "cols"));
-  EXPECT_EQ(plan->let[1].first, "threads");
+  EXPECT_EQ(plan->let[1].name, "threads");
   EXPECT_THAT(plan->temps[0].shape, ElementsAre("rows", "2"));
   EXPECT_THAT(plan->zero, ElementsAre("partial", "y"));
   EXPECT_TRUE(CheckPlan(*plan));
@@ -180,7 +180,7 @@ TEST(PlanFile, UntrustedStructsAreCheckedAgain) {
   refused([](Plan& p) { p.launches[0].kernel = "k; evil"; });
   refused([](Plan& p) { p.launches[0].grid.clear(); });
   refused([](Plan& p) { p.launches[0].args.assign(65, "1"); });
-  refused([](Plan& p) { p.let[0].second = "1 +"; });
+  refused([](Plan& p) { p.let[0].text = "1 +"; });
   refused([](Plan& p) { p.temps[0].name = "max_shared"; });
   refused([](Plan& p) { p.zero[0] = "a b"; });
 }

@@ -57,7 +57,7 @@ class Resolver {
     if (!buffers) return NotThisTask(buffers.error());
     resolved_.buffers = std::move(*buffers);
     for (const auto& buffer : resolved_.buffers)
-      task_bytes_ += static_cast<int64_t>(buffer.bytes());
+      task_bytes_ += static_cast<int64_t>(BytesOf(buffer));
     return true;
   }
 
@@ -92,7 +92,7 @@ class Resolver {
         return Reject("the name is taken already; choose another");
       auto buffer = SizedBuffer(temp.name, BufferRole::kTemp, temp.dtype, temp.shape, scope_);
       if (!buffer) return Reject("shape: " + buffer.error().message);
-      total += static_cast<int64_t>(buffer->bytes());  // 16 temps of at most 2^40: no overflow
+      total += static_cast<int64_t>(BytesOf(*buffer));  // 16 temps of at most 2^40: no overflow
       if (total > limit)
         return Exceeds(
             fmt::format("shape: temps take {} bytes; this task allows {}", total, limit));

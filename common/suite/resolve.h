@@ -11,10 +11,10 @@
 #include <variant>
 #include <vector>
 
-#include "common/model/device.h"
 #include "common/model/outcome.h"
 #include "common/model/plan.h"
 #include "common/model/task.h"
+#include "schema/device.h"
 
 namespace warpsmith {
 

@@ -213,7 +213,7 @@ TEST_F(Resolving, TempsAreBoundedByTheTask) {
   plan.temps = {{.name = "t", .shape = {"1000000000", "1000000000", "1000000000", "0"}}};
   EXPECT_THAT(Refused(), StartsWith("rejected: temp t: shape: "));
   plan.temps = {{.name = "t", .shape = {"0", "1000"}}};
-  EXPECT_EQ(Resolved().buffers[2].bytes(), 0u);
+  EXPECT_EQ(BytesOf(Resolved().buffers[2]), 0u);
   plan.temps = {{.name = "t", .shape = {"rows - 101"}}};
   EXPECT_THAT(Refused(), HasSubstr("below zero"));
 }

@@ -98,7 +98,7 @@ Result<RunSpec> ParseRun(std::string_view text, std::string_view file, const Sui
       ReadAlgorithm(*algorithm, &spec.algorithm, &problems);
     if (const auto* reward = fields.Find("reward")) {
       const auto word = ReadWord(*reward, "reward", {"milestone", "hybrid", "speedup"}, &problems);
-      if (word) spec.reward = *ParseRewardKind(*word);
+      if (word) spec.reward = *ParseWord<RewardKind>(*word);
     }
     if (const auto* budget = fields.Require("budget", "budget: {evaluations: 10000}")) {
       const Fields budget_fields(*budget, "budget", {"evaluations"}, &problems);

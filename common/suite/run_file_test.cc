@@ -45,7 +45,7 @@ TEST(RunFile, ReadsTheDesignsExample) {
   EXPECT_EQ(run->algorithm, Algorithm{});
   EXPECT_EQ(run->budget_evaluations, 10000);
   EXPECT_EQ(run->reward, RewardKind::kHybrid);
-  EXPECT_TRUE(run->learns());
+  EXPECT_TRUE(Learns(*run));
 }
 
 TEST(RunFile, BoundsAreChecked) {

@@ -348,16 +348,16 @@ TEST(StarterSuite, HasEightTasksWithStartersAndSensibleSizes) {
         const auto buffers = TaskBuffers(task, c.dims);
         ASSERT_TRUE(buffers);
         uint64_t bytes = 0;
-        for (const auto& buffer : *buffers) bytes += buffer.bytes();
+        for (const auto& buffer : *buffers) bytes += BytesOf(buffer);
         const bool on_gpu = cases == &task.cuda_cases;
         if (c.role == CaseRole::kEdge) {
-          empty_case = empty_case || buffers->back().elements() == 0;
+          empty_case = empty_case || ElementsOf(buffers->back()) == 0;
         } else if (on_gpu) {
           EXPECT_GT(bytes, 60u << 20);    // more than an L2
           EXPECT_LT(bytes, 2150u << 20);  // 500 us at 4.3 TB/s
         } else {
-          EXPECT_GE(buffers->back().elements(), 30'000);
-          EXPECT_LE(buffers->back().elements(), 150'000);
+          EXPECT_GE(ElementsOf(buffers->back()), 30'000);
+          EXPECT_LE(ElementsOf(buffers->back()), 150'000);
         }
       }
     }

@@ -44,7 +44,7 @@ void ForEachNamed(const YamlNode& node, const char* what, YamlProblems* problems
 Dtype ReadDtype(const Fields& fields) {
   const auto* node = fields.Require("dtype", "dtype: float32");
   if (!node) return Dtype::kFloat32;
-  const auto dtype = node->is_scalar() ? ParseDtype(node->text) : std::nullopt;
+  const auto dtype = node->is_scalar() ? ParseWord<Dtype>(node->text) : std::nullopt;
   if (!dtype)
     fields.problems()->Add(*node, fmt::format("{}: dtype `{}` is none; write float64, float32, "
                                               "float16, bfloat16, int64, int32, int16, int8, uint8 "

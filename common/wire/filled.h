@@ -1,11 +1,21 @@
-// Test support: records filled with random content by the same tables that the codec walks, and a
-// check that a table names every member.
+// Test support: records filled with random content, by the same lists of members that everything
+// else is generated from.
 #pragma once
 
-#include "common/base/random.h"
-#include "common/wire/fields.h"
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
-namespace warpsmith::wire_io {
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "common/base/random.h"
+#include "schema/record.h"
+
+namespace warpsmith {
 
 class Filler {
  public:
@@ -16,16 +26,6 @@ class Filler {
     T value{};
     Fill(value);
     return value;
-  }
-
-  // Called by Record<T>::Fields.
-  template <typename T, typename... Accessors>
-  void Field(T& member, Accessors...) {
-    Fill(member);
-  }
-  template <typename T, typename Variant, typename... Accessors>
-  void Alternative(Variant& variant, Accessors...) {
-    if (alternative_++ == wanted_) variant = Make<T>();
   }
 
  private:
@@ -40,10 +40,11 @@ class Filler {
       value = static_cast<T>(random_.Bits64());
     }
   }
-  template <typename T>
-  requires std::is_enum_v<T>
-  void Fill(T& value) {
-    value = static_cast<T>(random_.Below(static_cast<uint64_t>(EnumRange<T>::kLast) + 1));
+  template <RecordEnum E>
+  void Fill(E& value) {
+    do {
+      value = static_cast<E>(random_.Below(EnumWords<E>::kWords.size()));
+    } while (!IsKnown(value));
   }
   void Fill(Duration& value) { value = Duration(static_cast<int64_t>(random_.Bits64())); }
   void Fill(std::string& value) {
@@ -71,61 +72,19 @@ class Filler {
   void Fill(std::map<Key, Mapped>& map) {
     for (uint64_t i = random_.Below(3); i > 0; --i) map.emplace(Make<Key>(), Make<Mapped>());
   }
+  // One of the known alternatives.
+  template <typename... Known>
+  void Fill(std::variant<Unrecognized, Known...>& variant) {
+    uint64_t wanted = random_.Below(sizeof...(Known));
+    ((wanted-- == 0 ? static_cast<void>(variant = Make<Known>()) : void()), ...);
+  }
   template <typename T>
-  requires requires { Record<T>::kUnion; }
+  requires requires { RecordOf<T>::kName; }
   void Fill(T& record) {
-    const auto saved = std::pair(alternative_, wanted_);
-    alternative_ = 0;
-    if constexpr (Record<T>::kUnion) wanted_ = random_.Below(std::variant_size_v<T>);
-    Record<T>::Fields(*this, record);
-    std::tie(alternative_, wanted_) = saved;
+    RecordOf<T>::ForEach(record, [&](const char*, auto& member) { Fill(member); });
   }
 
   Random random_;
-  uint64_t alternative_ = 0;
-  uint64_t wanted_ = 0;
 };
 
-// Counts what a table names.
-struct Counter {
-  template <typename... Arguments>
-  void Field(Arguments&&...) {
-    ++count;
-  }
-  template <typename T, typename... Arguments>
-  void Alternative(Arguments&&...) {
-    ++count;
-  }
-  size_t count = 0;
-};
-
-template <typename T>
-size_t FieldsInTable() {
-  T record{};
-  Counter counter;
-  Record<T>::Fields(counter, record);
-  return counter.count;
-}
-
-// Converts to anything, so that aggregate initialisation tells how many members a struct has.
-struct AnyMember {
-  template <typename T>
-  operator T() const;
-};
-
-template <typename T, size_t... I>
-constexpr bool TakesMembers(std::index_sequence<I...>) {
-  return requires { T{(static_cast<void>(I), AnyMember{})...}; };
-}
-
-template <typename T, size_t N = 40>
-constexpr size_t MembersOf() {
-  if constexpr (TakesMembers<T>(std::make_index_sequence<N>())) {
-    return N;
-  } else {
-    static_assert(N > 0);
-    return MembersOf<T, N - 1>();
-  }
-}
-
-}  // namespace warpsmith::wire_io
+}  // namespace warpsmith

@@ -82,6 +82,8 @@ class Coordinator {
   void On(TimePoint now, TimePassed& event);
 
   // From workers.
+  // The newest protocol that both speak. kInvalidInput says which releases go together.
+  static Result<uint32_t> CommonProtocol(const char* peer, uint32_t oldest, uint32_t newest);
   void OnRegister(TimePoint now, const WorkerId& id, RegisterWorker offer);
   std::optional<HeldLease> Adopt(TimePoint now, const WorkerId& id, const HeldLease& held);
   void OnWorker(TimePoint now, Worker& worker, Heartbeat& message);
@@ -97,6 +99,7 @@ class Coordinator {
   // One worker that refuses may be of another release; when all do, nobody can go on.
   bool AllRefuse(const TrainingRun& run) const;
   void OnWorker(TimePoint now, Worker& worker, Leaving& message);
+  void OnWorker(TimePoint now, Worker& worker, Unrecognized& message);
   void Take(TimePoint now, Worker& worker, Trajectory& trajectory);
   void Take(TimePoint now, Worker& worker, EvaluationResult& message);
   void Acknowledge(const WorkerId& worker, CoordinatorToWorker ack);
@@ -116,6 +119,7 @@ class Coordinator {
   void OnLearner(TimePoint now, CheckpointDurable& message);
   void OnLearner(TimePoint now, RunTrained& message);
   void OnLearner(TimePoint now, RunRefused& message);
+  void OnLearner(TimePoint now, Unrecognized& message);
   void TellLearner(TimePoint now, TrainingRun& run);
   std::string StreamOf(RunId run) const;
 
@@ -130,6 +134,7 @@ class Coordinator {
   std::optional<ClientReply> AnswerTo(TimePoint now, const ClientAsked& asked, const GetJob&);
   std::optional<ClientReply> AnswerTo(TimePoint now, const ClientAsked& asked, const GetBest&);
   std::optional<ClientReply> AnswerTo(TimePoint now, const ClientAsked& asked, const GetHistory&);
+  std::optional<ClientReply> AnswerTo(TimePoint now, const ClientAsked& asked, const Unrecognized&);
   std::optional<ClientReply> QueryRun(TimePoint now, const ClientAsked& asked, RunId run);
   void AskStore(QueryStore query);
   RunStatus StatusOf(TimePoint now, const TrainingRun& run) const;

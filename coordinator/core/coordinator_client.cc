@@ -63,6 +63,13 @@ std::optional<ClientReply> Coordinator::AnswerTo(TimePoint now, const ClientAske
   return JobAccepted{job.id};
 }
 
+std::optional<ClientReply> Coordinator::AnswerTo(TimePoint, const ClientAsked&,
+                                                 const Unrecognized&) {
+  return Failed({ErrorCode::kInvalidInput,
+                 "this coordinator does not know the request: it is of an earlier release than the "
+                 "command; bring it to that release"});
+}
+
 std::optional<ClientReply> Coordinator::AnswerTo(TimePoint now, const ClientAsked&,
                                                  const CancelRun& request) {
   TrainingRun* run = FindRun(request.run);
@@ -168,12 +175,12 @@ std::string Coordinator::WhyWaits(const Job& job) const {
   if (const std::string why = WhyNoAdmission(); !why.empty()) return why;
   for (const auto& [id, worker] : workers_.all())
     if (KindFor(*plan, worker)) return "";
-  if (ParseDeviceKind(plan->device))
+  if (ParseWord<DeviceKind>(plan->device))
     return "waits for a worker with a device of kind " + plan->device;
   const Task& task = plan->body.task;
   std::string kinds;
   for (DeviceKind kind : {DeviceKind::kCuda, DeviceKind::kHost})
-    if (!task.cases(kind).empty())
+    if (!CasesOf(task, kind).empty())
       kinds += (kinds.empty() ? "" : " or ") + std::string(ToString(kind));
   return "waits for a worker with a device of kind " + kinds + ", for task " + task.id.value() +
          " has cases for no other";

@@ -32,15 +32,18 @@ void Coordinator::On(TimePoint now, LearnerSaid& event) {
   std::visit([&](auto& message) { OnLearner(now, message); }, event.message);
 }
 
+void Coordinator::OnLearner(TimePoint, Unrecognized& message) {
+  Warn("message_unrecognized",
+       {{"learner", learner_.peer()}, {"number", std::to_string(message.number)}});
+}
+
 void Coordinator::OnRegisterLearner(TimePoint now, const std::string& peer,
                                     RegisterLearner message) {
-  if (message.protocol_version != kProtocolVersion) {
-    Warn("learner_refused",
-         {{"peer", peer}, {"protocol", std::to_string(message.protocol_version)}});
-    Emit(SendLearner{peer, Refused{"this coordinator speaks protocol version " +
-                                   std::to_string(kProtocolVersion) + ", the learner " +
-                                   std::to_string(message.protocol_version) +
-                                   ": install the same release on both"}});
+  const auto protocol =
+      CommonProtocol("learner", message.protocol_version, message.newest_protocol);
+  if (!protocol) {
+    Warn("learner_refused", {{"peer", peer}, {"why", protocol.error().message}});
+    Emit(SendLearner{peer, Refused{protocol.error().message}});
     return;
   }
   if (learner_.StandingOf(peer) == LearnerSession::Standing::kUnknown) {
@@ -50,7 +53,7 @@ void Coordinator::OnRegisterLearner(TimePoint now, const std::string& peer,
          {{"peer", peer}, {"incarnation", std::to_string(registered.incarnation)}});
   }
   Durably(SendLearner{peer, WelcomeLearner{epoch_, learner_.IncarnationOf(peer),
-                                           settings_.heartbeat, settings_.redis}});
+                                           settings_.heartbeat, settings_.redis, *protocol}});
   for (const LearnerRunState& state : message.runs) {
     const TrainingRun* run = FindRun(state.run);
     if (run == nullptr || !run->live()) Durably(SendLearner{peer, ForgetRun{state.run}});

@@ -50,12 +50,12 @@ TEST_F(LearningTest, TheIncarnationIsDurableBeforeTheLearnerHearsOfIt) {
 
 TEST_F(LearningTest, ALearnerOfAnotherProtocolVersionIsRefusedWithWhatToDoAndReplacesNobody) {
   RegisterLearner foreign;
-  foreign.protocol_version = kProtocolVersion + 1;
+  foreign.protocol_version = foreign.newest_protocol = kNewestProtocol + 1;
   LearnerSays("lola", foreign);
   const auto refused = LearnerHeard<Refused>("lola");
   ASSERT_EQ(refused.size(), 1u);
-  EXPECT_THAT(refused[0].why, HasSubstr("the learner " + std::to_string(kProtocolVersion + 1)));
-  EXPECT_THAT(refused[0].why, HasSubstr("same release"));
+  EXPECT_THAT(refused[0].why, HasSubstr("the learner " + std::to_string(kNewestProtocol + 1)));
+  EXPECT_THAT(refused[0].why, HasSubstr("one apart"));
   LearnerSays("lola", Heartbeat{});  // it does not listen
   EXPECT_EQ(LearnerHeard<Unknown>("lola").size(), 1u);
   EXPECT_TRUE(LearnerHeard<WelcomeLearner>("lola").empty());

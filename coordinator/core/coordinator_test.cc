@@ -14,13 +14,43 @@ using testing::HasSubstr;
 
 // ---- workers and leases
 
-TEST_F(CoordinatorTest, AForeignProtocolVersionIsRefusedWithWhatToDo) {
+TEST_F(CoordinatorTest, AReleaseThatIsTwoApartIsRefusedWithWhatToDo) {
   RegisterWorker offer;
-  offer.protocol_version = kProtocolVersion + 1;
+  offer.protocol_version = kNewestProtocol + 1;
+  offer.newest_protocol = kNewestProtocol + 2;
   Says(kAnna, offer);
   const auto refused = Heard<Refused>(kAnna);
   ASSERT_EQ(refused.size(), 1u);
-  EXPECT_THAT(refused[0].why, HasSubstr("same release"));
+  EXPECT_THAT(refused[0].why, HasSubstr("the worker " + std::to_string(kNewestProtocol + 1)));
+  EXPECT_THAT(refused[0].why, HasSubstr("one apart"));
+}
+
+TEST_F(CoordinatorTest, ReleasesThatAreOneApartSpeakWhatBothKnow) {
+  RegisterWorker offer;
+  offer.protocol_version = kNewestProtocol;  // the next release
+  offer.newest_protocol = kNewestProtocol + 1;
+  Says(kAnna, offer);
+  offer.protocol_version = kOldestProtocol;  // the one before, which named one number only
+  offer.newest_protocol = 0;
+  Says(kBert, offer);
+  EXPECT_EQ(Heard<WelcomeWorker>(kAnna).at(0).protocol, kNewestProtocol);
+  EXPECT_EQ(Heard<WelcomeWorker>(kBert).at(0).protocol, kOldestProtocol);
+}
+
+TEST_F(CoordinatorTest, AWorkerWithAKindOfDeviceOfALaterReleaseIsToldSo) {
+  RegisterWorker offer;
+  offer.devices.push_back({.kind = static_cast<DeviceKind>(17)});
+  Says(kAnna, offer);
+  const auto refused = Heard<Refused>(kAnna);
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_THAT(refused[0].why, HasSubstr("devices[0].kind (value 17) is of a later release"));
+}
+
+TEST_F(CoordinatorTest, AMessageOfALaterReleaseIsNotedAndChangesNothing) {
+  Registers(kAnna);
+  Says(kAnna, WorkerMessage(Unrecognized{.number = 99}));
+  EXPECT_TRUE(Heard<Refused>(kAnna).empty());
+  EXPECT_EQ(core->workers().all().size(), 1u);
 }
 
 TEST_F(CoordinatorTest, AWorkerThatClaimsToHoldAnyNumberOfJobsGetsAReasonableOne) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/model/known.h"
 #include "coordinator/core/coordinator.h"
 
 namespace warpsmith {
@@ -43,22 +44,41 @@ void Coordinator::On(TimePoint now, WorkerSaid& event) {
   std::visit([&](auto& message) { OnWorker(now, *worker, message); }, event.message);
 }
 
+// Of a later release, and nothing that this one's peers must say.
+void Coordinator::OnWorker(TimePoint, Worker& worker, Unrecognized& message) {
+  Warn("message_unrecognized",
+       {{"worker", worker.id.value()}, {"number", std::to_string(message.number)}});
+}
+
+Result<uint32_t> Coordinator::CommonProtocol(const char* peer, uint32_t oldest, uint32_t newest) {
+  newest = std::max(newest, oldest);
+  if (newest >= kOldestProtocol && oldest <= kNewestProtocol)
+    return std::min(newest, kNewestProtocol);
+  return Fail(ErrorCode::kInvalidInput,
+              "this coordinator speaks protocols " + std::to_string(kOldestProtocol) + " to " +
+                  std::to_string(kNewestProtocol) + ", the " + peer + " " + std::to_string(oldest) +
+                  " to " + std::to_string(newest) +
+                  ": releases that are one apart work together, these are further");
+}
+
 void Coordinator::OnRegister(TimePoint now, const WorkerId& id, RegisterWorker offer) {
-  if (offer.protocol_version != kProtocolVersion) {
-    Warn("worker_refused", {{"worker", id.value()},
-                            {"name", offer.name},
-                            {"protocol", std::to_string(offer.protocol_version)}});
-    Emit(SendWorker{
-        id, Refused{"this coordinator speaks protocol version " + std::to_string(kProtocolVersion) +
-                    ", the worker " + std::to_string(offer.protocol_version) +
-                    ": install the same release on both"}});
+  const auto protocol = CommonProtocol("worker", offer.protocol_version, offer.newest_protocol);
+  if (!protocol) {
+    Warn("worker_refused",
+         {{"worker", id.value()}, {"name", offer.name}, {"why", protocol.error().message}});
+    Emit(SendWorker{id, Refused{protocol.error().message}});
+    return;
+  }
+  if (const Status known = CheckKnown(offer.devices); !known) {
+    Warn("worker_refused", {{"worker", id.value()}, {"why", known.error().message}});
+    Emit(SendWorker{id, Refused{"devices" + known.error().message}});
     return;
   }
   offer.capacity = std::min(offer.capacity, kMostCapacity);
   if (workers_.Find(id) == nullptr)
     Note("worker_registered", {{"worker", id.value()}, {"name", offer.name}});
   Worker& worker = workers_.Register(id, std::move(offer), now);
-  WelcomeWorker welcome{epoch_, settings_.heartbeat, settings_.lease, {}};
+  WelcomeWorker welcome{epoch_, settings_.heartbeat, settings_.lease, {}, *protocol};
   for (const HeldLease& held : worker.offer.held)
     if (auto adopted = Adopt(now, id, held)) welcome.adopted.push_back(*adopted);
   Emit(SendWorker{id, std::move(welcome)});

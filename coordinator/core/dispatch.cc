@@ -59,9 +59,9 @@ std::optional<DeviceKind> Coordinator::KindFor(const TrainingRun& run) const {
 
 // The kind that was asked for, or the best one of this worker, if the task has a case for it.
 std::optional<DeviceKind> Coordinator::KindFor(const EvaluationPlan& plan, const Worker& worker) {
-  const auto asked = ParseDeviceKind(plan.device);
+  const auto asked = ParseWord<DeviceKind>(plan.device);
   for (DeviceKind kind : kDeviceKindsByWorth)
-    if ((!asked || kind == *asked) && !plan.body.task.cases(kind).empty() &&
+    if ((!asked || kind == *asked) && !CasesOf(plan.body.task, kind).empty() &&
         worker.Device(kind, {}))
       return kind;
   return std::nullopt;
@@ -131,7 +131,7 @@ bool Coordinator::AssignFromRun(TimePoint now, Worker& worker, TrainingRun& run)
 }
 
 bool Coordinator::AssignEvaluation(TimePoint now, Worker& worker, const JobQueueKey& key) {
-  const auto asked = ParseDeviceKind(key.device);
+  const auto asked = ParseWord<DeviceKind>(key.device);
   if (asked && !worker.Device(*asked, {})) return false;  // nor any job of this queue
   for (JobId id : jobs_.Ready(key)) {
     Job& job = *jobs_.Find(id);
@@ -173,7 +173,7 @@ JobBody Coordinator::BodyOf(const Job& job) const {
   RolloutJob body;
   body.run = plan.run;
   body.group = plan.group;
-  const Task* task = run.spec().FindTask(plan.task);
+  const Task* task = FindTask(run.spec(), plan.task);
   CHECK(task != nullptr, "a group's task is one of its run's");
   body.task = *task;
   body.policy = run.spec().policy;

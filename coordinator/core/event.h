@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "common/model/coordinator_protocol.h"
 #include "coordinator/core/record.h"
+#include "schema/coordinator.h"
 
 namespace warpsmith {
 

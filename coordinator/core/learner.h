@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "common/base/clock.h"
-#include "common/model/learner_protocol.h"
 #include "coordinator/core/record.h"
+#include "schema/learner.h"
 
 namespace warpsmith {
 

@@ -15,7 +15,7 @@ Ledger::Ledger(std::vector<LedgerEntry> entries) : entries_(std::move(entries)) 
 uint64_t Ledger::Append(const Trajectory& trajectory) {
   LedgerEntry entry;
   entry.group = trajectory.id.group;
-  entry.oldest = trajectory.OldestVersion();
+  entry.oldest = OldestVersion(trajectory);
   entry.rewarded = std::any_of(trajectory.turns.begin(), trajectory.turns.end(),
                                [](const Turn& t) { return IsRewarded(t.evaluation.outcome); });
   entries_.push_back(entry);

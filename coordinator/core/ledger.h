@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "common/model/learner_protocol.h"
 #include "coordinator/core/record.h"
 #include "coordinator/core/version_line.h"
+#include "schema/learner.h"
 
 namespace warpsmith {
 

@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "common/base/ids.h"
-#include "common/model/client_protocol.h"
-#include "common/model/learner_protocol.h"
+#include "common/model/outcome.h"
 #include "common/model/run.h"
+#include "common/model/task.h"
+#include "common/model/trajectory.h"
+#include "schema/client.h"
+#include "schema/learner.h"
 
 namespace warpsmith {
 

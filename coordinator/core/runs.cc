@@ -25,9 +25,9 @@ TrainingRun::TrainingRun(RunSnapshot snapshot)
 }
 
 std::vector<const Task*> TrainingRun::TrainTasks(DeviceKind kind) const {
-  std::vector<const Task*> tasks = spec().AllTasks();
+  std::vector<const Task*> tasks = AllTasks(spec());
   std::erase_if(tasks, [&](const Task* task) {
-    const auto& cases = task->cases(kind);
+    const auto& cases = CasesOf(*task, kind);
     return std::none_of(cases.begin(), cases.end(),
                         [](const Case& c) { return c.role == CaseRole::kTrain; });
   });

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "common/model/client_protocol.h"
 #include "coordinator/core/ledger.h"
 #include "coordinator/core/record.h"
 #include "coordinator/core/version_line.h"
+#include "schema/client.h"
 
 namespace warpsmith {
 
@@ -37,11 +37,11 @@ class TrainingRun {
 
   RunId id() const { return added_.run; }
   const RunSpec& spec() const { return added_.spec; }
-  bool learns() const { return spec().learns(); }
+  bool learns() const { return Learns(spec()); }
   RunState state() const { return changed_.state; }
   bool live() const { return state() == RunState::kRunning || state() == RunState::kFinishing; }
   // Nothing while "auto".
-  std::optional<DeviceKind> device() const { return ParseDeviceKind(changed_.device); }
+  std::optional<DeviceKind> device() const { return ParseWord<DeviceKind>(changed_.device); }
   // Whether any of its tasks has train cases there.
   bool HasTasksFor(DeviceKind kind) const { return !TrainTasks(kind).empty(); }
   RunChanged Change() const { return changed_; }

@@ -43,7 +43,7 @@ void StoreImage::On(const TrajectoryAccepted& record) {
   run.stream.push_back(id);
   LedgerEntry entry;
   entry.group = id.group;
-  entry.oldest = record.trajectory.OldestVersion();
+  entry.oldest = OldestVersion(record.trajectory);
   entry.rewarded =
       std::any_of(record.trajectory.turns.begin(), record.trajectory.turns.end(),
                   [](const Turn& turn) { return IsRewarded(turn.evaluation.outcome); });
@@ -174,7 +174,8 @@ ClientReply StoreImage::HistoryOf(const QueryStore& query) const {
       const Turn& what = trajectory.turns[turn];
       history.evaluations.push_back({trajectory.task, OutcomeName(what.evaluation.outcome),
                                      SpeedupOf(what.evaluation.outcome), what.reward,
-                                     what.action.version.step, static_cast<int32_t>(turn)});
+                                     what.action.version.step, static_cast<int32_t>(turn),
+                                     what.reward_version});
     }
   }
   for (const auto& [version, checkpoint] : run.checkpoints)
@@ -194,7 +195,7 @@ ClientReply StoreImage::JobOf(const QueryStore& query) const {
   status.problem = query.job_state.empty() ? job.changed.problem : query.job_problem;
   if (const auto* plan = std::get_if<EvaluationPlan>(&job.added.plan)) {
     status.results.resize(plan->body.candidates.size());
-    for (const auto& [index, evaluation] : job.evaluations) status.results[index] = evaluation;
+    for (const auto& [index, evaluation] : job.evaluations) status.results[index] = {evaluation};
   }
   return status;
 }

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/model/client_protocol.h"
 #include "coordinator/core/event.h"
 #include "coordinator/core/record.h"
+#include "schema/client.h"
 
 namespace warpsmith {
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "common/model/known.h"
 #include "common/model/run_check.h"
+#include "common/model/task.h"
 
 namespace warpsmith {
 namespace {
@@ -18,7 +20,7 @@ Status CheckKey(const std::string& key) {
 }
 
 Status CheckDevice(const std::string& device) {
-  if (device == "auto" || ParseDeviceKind(device)) return {};
+  if (device == "auto" || ParseWord<DeviceKind>(device)) return {};
   return Fail(ErrorCode::kInvalidInput,
               "device: '" + device + "' is not one of auto, cuda, host, simulated");
 }
@@ -42,10 +44,10 @@ Status CheckTasks(const RunSpec& spec) {
       if (!ids.insert(task.id).second)
         return Fail(ErrorCode::kInvalidInput, "suites: task " + task.id.value() + " comes twice");
   // A run without a device of its own gets one that it has train cases for.
-  const auto kind = ParseDeviceKind(spec.device);
-  const auto tasks = spec.AllTasks();
+  const auto kind = ParseWord<DeviceKind>(spec.device);
+  const auto tasks = AllTasks(spec);
   const bool some = std::any_of(tasks.begin(), tasks.end(), [&](const Task* task) {
-    return kind ? HasTrainCase(task->cases(*kind))
+    return kind ? HasTrainCase(CasesOf(*task, *kind))
                 : HasTrainCase(task->cuda_cases) || HasTrainCase(task->host_cases);
   });
   if (!some)
@@ -58,12 +60,13 @@ Status CheckTasks(const RunSpec& spec) {
 
 Status CheckSubmission(const SubmitRun& submission) {
   RETURN_IF_ERROR(CheckKey(submission.key));
+  RETURN_IF_ERROR(CheckKnown(submission.spec));
   const RunSpec& spec = submission.spec;
   const Algorithm& algorithm = spec.algorithm;
   RETURN_IF_ERROR(CheckDevice(spec.device));
   RETURN_IF_ERROR(CheckRange("budget.evaluations", spec.budget_evaluations, 1, 1'000'000'000));
   RETURN_IF_ERROR(CheckPolicyAndAlgorithm(spec));
-  if (spec.learns())
+  if (Learns(spec))
     RETURN_IF_ERROR(CheckRange("algorithm.group (at most (staleness + 1) * batch_episodes)",
                                algorithm.group, 1,
                                (int64_t{algorithm.staleness} + 1) * algorithm.batch_episodes));
@@ -72,14 +75,15 @@ Status CheckSubmission(const SubmitRun& submission) {
 
 Status CheckSubmission(const SubmitEvaluation& submission) {
   RETURN_IF_ERROR(CheckKey(submission.key));
+  RETURN_IF_ERROR(CheckKnown(submission.job));
   RETURN_IF_ERROR(CheckDevice(submission.device));
   RETURN_IF_ERROR(CheckRange("candidates", static_cast<int64_t>(submission.job.candidates.size()),
                              1, kMaxCandidates));
   // Where a task has no case no oracle admits it.
   const Task& task = submission.job.task;
-  const auto kind = ParseDeviceKind(submission.device);
+  const auto kind = ParseWord<DeviceKind>(submission.device);
   const bool some =
-      kind ? !task.cases(*kind).empty() : !task.cuda_cases.empty() || !task.host_cases.empty();
+      kind ? !CasesOf(task, *kind).empty() : !task.cuda_cases.empty() || !task.host_cases.empty();
   if (!some)
     return Fail(ErrorCode::kInvalidInput,
                 "task: " + task.id.value() + " has no case for device " + submission.device);

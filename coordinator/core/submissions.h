@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/base/result.h"
-#include "common/model/client_protocol.h"
+#include "schema/client.h"
 
 namespace warpsmith {
 

@@ -65,8 +65,10 @@ bool CoordinatorLoop::TakeMessage(Duration wait) {
     Step(WorkerSaid{WorkerId(std::move(peer)), std::move(*worker)});
   } else if (auto* learner = std::get_if<LearnerMessage>(&*message)) {
     Step(LearnerSaid{std::move(peer), std::move(*learner)});
+  } else if (auto* client = std::get_if<ClientCall>(&*message)) {
+    Step(ClientAsked{ClientId(std::move(peer)), std::move(*client)});
   } else {
-    Step(ClientAsked{ClientId(std::move(peer)), std::move(std::get<ClientCall>(*message))});
+    LogWarn("message_unrecognized", {{"peer", peer}});
   }
   return true;
 }

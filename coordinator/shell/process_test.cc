@@ -10,6 +10,7 @@
 #include "common/runtime/files.h"
 #include "common/wire/codec.h"
 #include "coordinator/core/testing.h"
+#include "schema/coordinator.h"
 #include "tests/support/private_redis.h"
 
 namespace warpsmith {

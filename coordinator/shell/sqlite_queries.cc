@@ -38,11 +38,13 @@ Result<ClientReply> HistoryOf(Database& db, const RunStatus& status) {
   History history;
   history.status = status;
   RETURN_IF_ERROR(db.Each(
-      "SELECT task, outcome, speedup, reward, step, turn FROM evaluations WHERE run = ? "
+      "SELECT task, outcome, speedup, reward, step, turn, reward_version FROM evaluations "
+      "WHERE run = ? "
       "ORDER BY ord",
       [&](const Row& row) -> Status {
         history.evaluations.push_back({TaskId(row.Text(0)), row.Text(1), row.Real(2), row.Real(3),
-                                       row.Id(4), static_cast<int32_t>(row.Int(5))});
+                                       row.Id(4), static_cast<int32_t>(row.Int(5)),
+                                       static_cast<uint32_t>(row.Int(6))});
         return {};
       },
       status.run.value()));
@@ -86,7 +88,8 @@ Result<ClientReply> JobOf(Database& db, const QueryStore& query) {
       "SELECT place, evaluation FROM evaluations WHERE job = ? AND place IS NOT NULL",
       [&](const Row& row) -> Status {
         if (row.Id(0) >= status.results.size()) return {};
-        ASSIGN_OR_RETURN(status.results[row.Id(0)], Decode<Evaluation>(row.Text(1)));
+        ASSIGN_OR_RETURN(auto evaluation, Decode<Evaluation>(row.Text(1)));
+        status.results[row.Id(0)] = {std::move(evaluation)};
         return {};
       },
       id.value()));

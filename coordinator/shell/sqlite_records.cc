@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "common/model/reward.h"
 #include "common/wire/codec.h"
 
 namespace warpsmith {
@@ -47,11 +48,11 @@ Status Write(Database& db, const JobChanged& record) {
 
 constexpr const char* kInsertEvaluation =
     "INSERT INTO evaluations (run, publish_seq, job, place, task, outcome, speedup, reward, step, "
-    "turn, candidate, evaluation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    "reward_version, turn, candidate, evaluation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 Status Write(Database& db, const TrajectoryAccepted& record) {
   const Trajectory& trajectory = record.trajectory;
-  const PolicyVersion oldest = trajectory.OldestVersion();
+  const PolicyVersion oldest = OldestVersion(trajectory);
   const bool rewarded =
       std::any_of(trajectory.turns.begin(), trajectory.turns.end(),
                   [](const Turn& turn) { return IsRewarded(turn.evaluation.outcome); });
@@ -68,8 +69,8 @@ Status Write(Database& db, const TrajectoryAccepted& record) {
     RETURN_IF_ERROR(db.Run(kInsertEvaluation, trajectory.id.run.value(), record.publish_seq,
                            record.job.value(), std::nullopt, trajectory.task.value(),
                            OutcomeName(turn.evaluation.outcome), SpeedupOf(turn.evaluation.outcome),
-                           turn.reward, turn.action.version.step, Number(i), turn.action.text,
-                           Blob{evaluation}));
+                           turn.reward, turn.action.version.step, turn.reward_version, Number(i),
+                           turn.action.text, Blob{evaluation}));
   }
   return {};
 }
@@ -78,7 +79,8 @@ Status Write(Database& db, const EvaluationAccepted& record) {
   const std::string evaluation = Encode(record.evaluation);
   return db.Run(kInsertEvaluation, std::nullopt, std::nullopt, record.job.value(), record.index,
                 record.evaluation.task.value(), OutcomeName(record.evaluation.outcome),
-                SpeedupOf(record.evaluation.outcome), 0.0, 0, 0, "", Blob{evaluation});
+                SpeedupOf(record.evaluation.outcome), 0.0, 0, kRewardVersion, 0, "",
+                Blob{evaluation});
 }
 
 Status Write(Database& db, const LearnerRegistered& record) {

@@ -1,10 +1,13 @@
 // The tables of the store, with their version.
 #pragma once
 
+#include <iterator>
+
 namespace warpsmith {
 
-// Raised with every change of a table; an older file is refused, never misread.
-constexpr int kSchemaVersion = 1;
+// Raised with every change of a table. A file of an earlier format is brought to this one when it
+// is opened (kMigrations), one of a later format is refused; neither is ever misread.
+constexpr int kSchemaVersion = 2;
 
 // Ids and places are 64-bit integers; states and fates are the numbers of their enums; payload,
 // spec, body and evaluation are wire-encoded records. `ord` is the order of acceptance.
@@ -41,7 +44,8 @@ CREATE UNIQUE INDEX trajectories_stream ON trajectories (run, publish_seq)
 CREATE TABLE evaluations (
   ord INTEGER PRIMARY KEY, run INTEGER, publish_seq INTEGER, job INTEGER NOT NULL, place INTEGER,
   task TEXT NOT NULL, outcome TEXT NOT NULL, speedup REAL NOT NULL, reward REAL NOT NULL,
-  step INTEGER NOT NULL, turn INTEGER NOT NULL, candidate TEXT NOT NULL, evaluation BLOB NOT NULL);
+  step INTEGER NOT NULL, turn INTEGER NOT NULL, candidate TEXT NOT NULL, evaluation BLOB NOT NULL,
+  reward_version INTEGER NOT NULL DEFAULT 1);
 CREATE INDEX evaluations_of_run ON evaluations (run, task, outcome, speedup) WHERE run IS NOT NULL;
 CREATE UNIQUE INDEX evaluations_of_job ON evaluations (job, place) WHERE place IS NOT NULL;
 
@@ -54,5 +58,12 @@ CREATE TABLE checkpoints (
   run INTEGER NOT NULL, incarnation INTEGER NOT NULL, step INTEGER NOT NULL, payload BLOB NOT NULL,
   PRIMARY KEY (run, incarnation, step)) WITHOUT ROWID;
 )sql";
+
+// What brings a file from the format of its place, counted from 1, to the next one.
+constexpr const char* kMigrations[] = {
+    // Every reward had the first formula.
+    "ALTER TABLE evaluations ADD COLUMN reward_version INTEGER NOT NULL DEFAULT 1",
+};
+static_assert(std::size(kMigrations) == kSchemaVersion - 1);
 
 }  // namespace warpsmith

@@ -57,12 +57,21 @@ Status SqliteStore::Prepare() {
                  "PRAGMA foreign_keys = ON; PRAGMA cache_size = -32768"));
   ASSIGN_OR_RETURN(const int64_t version, ReadInt(db, "PRAGMA user_version"));
   if (version == kSchemaVersion) return {};
-  if (version != 0)
-    return Fail(
-        ErrorCode::kCorrupt,
-        fmt::format("{}: has format {}, this release reads {}: use the release that wrote it",
-                    path_.string(), version, kSchemaVersion));
+  if (version > kSchemaVersion || version < 0)
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("{}: has format {}, this release reads {} and earlier ones: use the "
+                            "release that wrote it",
+                            path_.string(), version, kSchemaVersion));
   RETURN_IF_ERROR(db.Execute("BEGIN IMMEDIATE"));
+  if (version > 0) {
+    for (int64_t from = version; from < kSchemaVersion; ++from)
+      RETURN_IF_ERROR(db.Execute(kMigrations[from - 1]));
+    RETURN_IF_ERROR(db.Execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion)));
+    RETURN_IF_ERROR(db.Execute("COMMIT"));
+    LogInfo("store_migrated",
+            {{"path", path_.string()}, {"from", version}, {"to", kSchemaVersion}});
+    return {};
+  }
   RETURN_IF_ERROR(db.Execute(kSchema));
   RETURN_IF_ERROR(db.Run("INSERT INTO meta VALUES ('epoch', 0)"));
   RETURN_IF_ERROR(db.Run("INSERT INTO meta VALUES ('cluster', ?)",

@@ -202,8 +202,8 @@ TEST_F(SqliteStoreTest, AnswersClientsAsTheModelDoes) {
   const auto job = std::get<JobStatus>(Ask(GetJob{JobId(3)}));
   EXPECT_EQ(job.state, "queued");
   ASSERT_EQ(job.results.size(), 2u);
-  EXPECT_FALSE(job.results[0].has_value());
-  EXPECT_TRUE(job.results[1].has_value());
+  EXPECT_FALSE(!job.results[0].empty());
+  EXPECT_TRUE(!job.results[1].empty());
   EXPECT_EQ(std::get<RequestFailed>(Ask(GetJob{JobId(77)})).code, "not_found");
 }
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <map>
 
+#include "common/model/outcome.h"
+
 namespace warpsmith {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/base/check.h"
+#include "common/model/outcome.h"
 #include "learner/core/advantages.h"
 
 namespace warpsmith {
@@ -87,7 +88,7 @@ Batches::Groups Batches::Sieve(const TrainedLine& line) {
 }
 
 bool Batches::IsInTime(const Trajectory& trajectory, const TrainedLine& line) const {
-  const PolicyVersion oldest = trajectory.OldestVersion();
+  const PolicyVersion oldest = OldestVersion(trajectory);
   return line.Contains(oldest) &&
          line.StepsBehind(oldest) <= static_cast<uint64_t>(algorithm_.staleness);
 }

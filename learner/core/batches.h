@@ -26,9 +26,9 @@
 #include <optional>
 #include <vector>
 
-#include "common/model/learner_protocol.h"
 #include "common/model/run.h"
 #include "learner/core/watermark.h"
+#include "schema/learner.h"
 
 namespace warpsmith {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <set>
 
-#include "common/model/learner_protocol.h"
+#include "schema/learner.h"
 
 namespace warpsmith {
 

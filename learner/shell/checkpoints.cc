@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "common/model/trajectory.h"
 #include "common/runtime/files.h"
 #include "common/runtime/sha256.h"
 #include "common/wire/codec.h"
@@ -42,7 +43,7 @@ std::string ToManifest(const Checkpoint& checkpoint) {
       {"ancestors", ancestors},
       {"watermark",
        {{"below", checkpoint.watermark.below}, {"exceptions", checkpoint.watermark.exceptions}}},
-      {"spec_sha256", checkpoint.spec_sha256},
+      {"spec_digest", checkpoint.spec_digest},
       {"weights_sha256", checkpoint.sha256},
       {"weights_bytes", checkpoint.size_bytes},
   };
@@ -67,7 +68,7 @@ Checkpoint ParseManifest(const std::string& text) {
   checkpoint.watermark.below = manifest.at("watermark").at("below");
   checkpoint.watermark.exceptions =
       manifest.at("watermark").at("exceptions").get<std::vector<uint64_t>>();
-  checkpoint.spec_sha256 = manifest.at("spec_sha256");
+  checkpoint.spec_digest = manifest.value("spec_digest", "");
   checkpoint.sha256 = manifest.at("weights_sha256");
   checkpoint.size_bytes = manifest.at("weights_bytes");
   return checkpoint;

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/model/learner_protocol.h"
+#include "schema/learner.h"
 
 namespace warpsmith {
 
@@ -26,7 +26,7 @@ struct Checkpoint {
   PolicyVersion parent;
   std::vector<PolicyVersion> ancestors;  // newest version of each earlier incarnation on its line
   TrainingWatermark watermark;           // the trajectories that its weights have passed
-  std::string spec_sha256;               // of the encoded RunSpec
+  std::string spec_digest;               // of what the RunSpec says; empty: of release 0.1
   std::string sha256;                    // of the weights file; Write fills it in
   uint64_t size_bytes = 0;
 };

@@ -25,7 +25,7 @@ class CheckpointsTest : public testing::Test {
             .parent = {3, step - 1},
             .ancestors = {{1, 4}, {2, 5}},
             .watermark = {10 * step, {10 * step + 2, 10 * step + 5}},
-            .spec_sha256 = "abc"};
+            .spec_digest = "abc"};
   }
   static Status Write(CheckpointFolder& folder, uint64_t step) {
     const std::string weights = "weights " + std::to_string(step);
@@ -55,7 +55,7 @@ TEST_F(CheckpointsTest, WhatIsWrittenIsFoundByTheNextProcess) {
   EXPECT_EQ(found->parent, (PolicyVersion{3, 6}));
   EXPECT_THAT(found->ancestors, ElementsAre(PolicyVersion{1, 4}, PolicyVersion{2, 5}));
   EXPECT_EQ(found->watermark, (TrainingWatermark{70, {72, 75}}));
-  EXPECT_EQ(found->spec_sha256, "abc");
+  EXPECT_EQ(found->spec_digest, "abc");
   EXPECT_EQ(found->sha256, Sha256Hex("weights 7"));
   EXPECT_EQ(found->size_bytes, 9u);
 }

@@ -106,6 +106,12 @@ Status Learner::On(const Unknown&) {
   return {};
 }
 
+// Of a later release; what a learner must know, its coordinator says in words of this one.
+Status Learner::On(const Unrecognized& message) {
+  LogWarn("message_unrecognized", {{"number", message.number}});
+  return {};
+}
+
 Status Learner::On(const HeartbeatReply&) { return {}; }
 
 Status Learner::On(const WelcomeLearner& message) {

@@ -16,13 +16,13 @@
 #include <string>
 
 #include "common/base/clock.h"
-#include "common/model/coordinator_protocol.h"
 #include "common/net/transport.h"
 #include "common/queue/trajectory_queue.h"
 #include "common/runtime/bounded_queue.h"
 #include "learner/shell/run_intake.h"
 #include "learner/shell/run_trainer.h"
 #include "learner/shell/weights_table.h"
+#include "schema/coordinator.h"
 
 namespace warpsmith {
 
@@ -68,6 +68,7 @@ class Learner {
   Status On(const CloseRun& message);
   Status On(const AckCheckpoint& message);
   Status On(const ForgetRun& message);
+  Status On(const Unrecognized& message);
 
   // kCorrupt: what was found of this run, and told, cannot be of this coordinator; it is set aside.
   Status CheckFound(RunId run);

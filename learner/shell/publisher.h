@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "common/base/result.h"
-#include "common/model/learner_protocol.h"
 #include "common/net/transport.h"
 #include "learner/shell/weights_table.h"
+#include "schema/learner.h"
 
 namespace warpsmith {
 

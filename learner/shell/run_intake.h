@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "common/model/learner_protocol.h"
 #include "common/queue/trajectory_queue.h"
 #include "learner/core/batches.h"
+#include "schema/learner.h"
 
 namespace warpsmith {
 

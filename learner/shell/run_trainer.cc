@@ -1,9 +1,10 @@
 #include "learner/shell/run_trainer.h"
 
 #include "common/base/check.h"
+#include "common/model/known.h"
 #include "common/runtime/log.h"
 #include "common/runtime/sha256.h"
-#include "common/wire/codec.h"
+#include "common/wire/meaning.h"
 
 namespace warpsmith {
 namespace {
@@ -23,9 +24,10 @@ RunTrainer::RunTrainer(TrainRun order, uint64_t incarnation, std::filesystem::pa
       path_(std::move(folder)),
       keep_(keep),
       make_trainer_(std::move(make_trainer)),
-      spec_sha256_(Sha256Hex(Encode(order_.spec))) {}
+      spec_digest_(Sha256Hex(MeaningText(order_.spec))) {}
 
 Result<OpenedRun> RunTrainer::Open() {
+  RETURN_IF_ERROR(CheckKnown(order_.spec));
   ASSIGN_OR_RETURN(TrainerPort trainer, make_trainer_(order_.spec));
   auto opened = CheckpointFolder::Open(path_);
   if (!opened) return OfFiles(opened.error());
@@ -43,7 +45,10 @@ Result<OpenedRun> RunTrainer::Open() {
                 path_.string() +
                     " holds checkpoints of a later learner than this one: stop this one, and give "
                     "each learner a directory of its own");
-  if (folder.newest() && folder.newest()->spec_sha256 != spec_sha256_) {
+  // A checkpoint of release 0.1 has no digest that still could be compared; that its incarnation is
+  // of this coordinator's line was looked at before.
+  const std::string found_digest = folder.newest() ? folder.newest()->spec_digest : "";
+  if (!found_digest.empty() && found_digest != spec_digest_) {
     RETURN_IF_ERROR(folder.SetAside());
     return Fail(
         ErrorCode::kCorrupt,
@@ -54,7 +59,7 @@ Result<OpenedRun> RunTrainer::Open() {
   }
 
   if (!folder.newest()) {
-    Checkpoint first{.run = order_.run, .version = {incarnation_, 0}, .spec_sha256 = spec_sha256_};
+    Checkpoint first{.run = order_.run, .version = {incarnation_, 0}, .spec_digest = spec_digest_};
     if (auto written = folder.Write(first, trainer.save, std::nullopt); !written)
       return OfFiles(written.error());
   } else {
@@ -99,7 +104,7 @@ Result<SavedStep> RunTrainer::Step(const StepJob& job) {
                               .parent = job.line.current(),
                               .ancestors = job.line.ancestors(),
                               .watermark = job.watermark,
-                              .spec_sha256 = spec_sha256_};
+                              .spec_digest = spec_digest_};
   RETURN_IF_ERROR(folder_->Write(checkpoint, trainer_->save, report));
   trained_.reset();
   folder_->Prune(keep_);

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "common/model/learner_protocol.h"
 #include "learner/core/batches.h"
 #include "learner/shell/checkpoints.h"
+#include "schema/learner.h"
 
 namespace warpsmith {
 
@@ -67,7 +67,7 @@ class RunTrainer {
   std::filesystem::path path_;
   size_t keep_;
   MakeTrainer make_trainer_;
-  std::string spec_sha256_;
+  std::string spec_digest_;
   std::optional<CheckpointFolder> folder_;
   std::optional<TrainerPort> trainer_;
   std::optional<std::pair<PolicyVersion, StepReport>> trained_;  // not saved yet

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "common/base/clock.h"
-#include "common/model/coordinator_protocol.h"
 #include "common/net/transport.h"
 #include "common/queue/memory_queue.h"
 #include "common/runtime/files.h"
 #include "common/wire/codec.h"
 #include "learner/shell/learner.h"
+#include "schema/coordinator.h"
 
 namespace warpsmith {
 

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "common/base/random.h"
+#include "common/model/outcome.h"
 #include "common/model/run_check.h"
 #include "learner/core/advantages.h"
 #include "learner/core/ppo.h"
@@ -85,7 +86,7 @@ std::vector<Sample> Trainer::Impl::Collect(
   std::vector<Sample> samples;
   for (size_t i = 0; i < batch.size(); ++i) {
     const Trajectory& trajectory = batch[i];
-    const Task* task = spec.FindTask(trajectory.task);
+    const Task* task = FindTask(spec, trajectory.task);
     if (!task) continue;
     const auto family = FindFamily(families, *task);
     if (!family) continue;
@@ -227,7 +228,7 @@ Result<Trainer> Trainer::Init(const RunSpec& spec, uint64_t seed,
   RETURN_IF_ERROR(CheckPolicyAndAlgorithm(spec));
   const auto known = EstimateAdvantages(spec.algorithm.advantage, {});
   if (!known) return tl::unexpected<Error>(known.error());
-  for (const Task* task : spec.AllTasks())
+  for (const Task* task : AllTasks(spec))
     if (const auto family = FindFamily(families, *task); !family)
       return tl::unexpected<Error>(family.error());
   at::set_num_threads(1);
@@ -305,8 +306,8 @@ TrainerStep Trainer::Step(std::span<const Trajectory> batch) {
       report.mean_speedup += SpeedupOf(outcome);
     }
     if (!trajectory.turns.empty())
-      behind += static_cast<double>(impl.steps - 1) -
-                static_cast<double>(trajectory.OldestVersion().step);
+      behind +=
+          static_cast<double>(impl.steps - 1) - static_cast<double>(OldestVersion(trajectory).step);
   }
   const auto mean = [](double sum, double count) { return count > 0 ? sum / count : 0; };
   const auto ids = static_cast<double>(sums.ids);

@@ -10,10 +10,10 @@
 #include <string>
 
 #include "common/base/result.h"
-#include "common/model/learner_protocol.h"
 #include "common/model/run.h"
 #include "common/model/trajectory.h"
 #include "policy/core/family.h"
+#include "schema/learner.h"
 
 namespace warpsmith {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/model/device.h"
 #include "common/model/task.h"
+#include "schema/device.h"
 
 namespace warpsmith {
 

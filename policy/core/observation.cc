@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "common/base/check.h"
+#include "common/model/outcome.h"
 #include "policy/core/reference.h"
 
 namespace warpsmith {
@@ -71,7 +72,7 @@ void AddTask(const Task& task, DeviceKind device, Features& features) {
   features.Add(static_cast<double>(calls.size()) / 8);
 
   // The shape of the first case that is timed: rows (all dims but the last) and columns.
-  const auto& cases = task.cases(device);
+  const auto& cases = CasesOf(task, device);
   const auto timed = std::find_if(cases.begin(), cases.end(),
                                   [](const Case& c) { return c.role == CaseRole::kTrain; });
   double rows = 1;
@@ -104,6 +105,14 @@ double LogSpeedup(const Outcome& outcome) {
   return speedup > 0 ? std::log2(speedup) / 3 : 0;
 }
 
+// Outcomes by their number in the schema, less what came after the network's input was laid out:
+// that is told as the last of these, which says nothing of the candidate.
+constexpr size_t kOutcomes = 11;
+size_t PlaceOf(const Outcome& outcome) {
+  const size_t number = outcome.index() - 1;  // Unrecognized stands first
+  return std::min(number, kOutcomes - 1);
+}
+
 const Turn* BestTurn(std::span<const Turn> turns) {
   const Turn* best = nullptr;
   for (const Turn& turn : turns) {
@@ -126,9 +135,7 @@ EncodedObservation Encode(const Task& task, const DeviceFacts& device,
   const Turn* best = BestTurn(turns);
   features.Flag(best != nullptr);
   features.Add(best ? LogSpeedup(best->evaluation.outcome) : 0);
-  features.OneHot(
-      turns.empty() ? std::variant_size_v<Outcome> : turns.back().evaluation.outcome.index(),
-      std::variant_size_v<Outcome>);
+  features.OneHot(turns.empty() ? kOutcomes : PlaceOf(turns.back().evaluation.outcome), kOutcomes);
   features.Add(turns.empty() ? 0 : LogSpeedup(turns.back().evaluation.outcome));
 
   EncodedObservation encoded{.features = features.Take()};

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/model/child_protocol.h"
-#include "common/model/device.h"
 #include "common/model/task.h"
 #include "common/model/trajectory.h"
+#include "schema/child.h"
+#include "schema/device.h"
 
 namespace warpsmith {
 

@@ -162,7 +162,7 @@ std::string Product(const std::vector<std::string>& shape, size_t begin, size_t 
 std::optional<int64_t> LargestOver(const Task& task, DeviceKind device,
                                    const std::string& expression) {
   std::optional<int64_t> largest;
-  for (const Case& one : task.cases(device)) {
+  for (const Case& one : CasesOf(task, device)) {
     const auto value = Evaluate(expression, one.dims);
     if (!value) return std::nullopt;
     largest = std::max(largest.value_or(*value), *value);

@@ -119,7 +119,7 @@ TEST(Grammar, EveryActionIsAPlanThatFitsEveryCase) {
         ASSERT_TRUE(plan) << plan.error().message << "\n" << action.text;
         std::vector<KernelInfo> kernels;
         for (const LaunchSpec& launch : plan->launches) kernels.push_back(Kernel(launch, task));
-        for (const Case& one : task.cases(kind)) {
+        for (const Case& one : CasesOf(task, kind)) {
           const auto resolved = ResolvePlan(*plan, kernels, task, one.dims, Device(kind));
           if (const auto* fit = std::get_if<ResolvedPlan>(&resolved)) {
             EXPECT_EQ(fit->launches.empty(), one.dims.at("rows") == 0);

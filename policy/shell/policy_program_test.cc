@@ -7,6 +7,7 @@
 #include "common/runtime/subprocess.h"
 #include "common/wire/codec.h"
 #include "policy/grammar/shipped_tasks.h"
+#include "schema/child.h"
 
 namespace warpsmith {
 namespace {

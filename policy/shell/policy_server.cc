@@ -6,7 +6,7 @@
 
 #include "common/base/check.h"
 #include "common/runtime/log.h"
-#include "common/wire/codec.h"
+#include "common/wire/known.h"
 
 namespace warpsmith {
 namespace {
@@ -99,7 +99,7 @@ Status PolicyServer::Serve(FrameSocket& parent) {
       if (frame.error().code == ErrorCode::kTimeout) continue;
       return Wrap(frame.error(), "question");
     }
-    ASSIGN_OR_RETURN(const ToPolicy question, Decode<ToPolicy>(frame->bytes));
+    ASSIGN_OR_RETURN(const ToPolicy question, DecodeKnown<ToPolicy>(frame->bytes));
     ASSIGN_OR_RETURN(const FromPolicy answer, Answer(question));
     const Status sent = parent.Send(Encode(answer), {}, kSendLimit);
     if (!sent && sent.error().code == ErrorCode::kUnavailable) return {};

@@ -10,9 +10,9 @@
 #include <set>
 #include <string>
 
-#include "common/model/child_protocol.h"
 #include "common/net/frame_socket.h"
 #include "policy/core/policy.h"
+#include "schema/child.h"
 
 namespace warpsmith {
 

@@ -294,7 +294,7 @@ TEST(GrammarTexts, FitEveryCaseOfTheStarterSuite) {
       ASSERT_TRUE(plan) << plan.error().message;
       DeviceFacts device;
       device.kind = kind;
-      for (const Case& one : task.cases(kind)) {
+      for (const Case& one : CasesOf(task, kind)) {
         const auto resolved =
             ResolvePlan(*plan, {Kernel(plan->launches[0], task)}, task, one.dims, device);
         const auto* outcome = std::get_if<Outcome>(&resolved);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "common/base/random.h"
+#include "common/model/reward.h"
 #include "common/runtime/files.h"
 #include "common/suite/suite_file.h"
 #include "learner/torch/trainer.h"

@@ -11,8 +11,8 @@
 #include <string>
 
 #include "common/base/random.h"
-#include "common/model/coordinator_protocol.h"
 #include "learner/core/batches.h"
+#include "schema/coordinator.h"
 #include "tests/simulation/clockwork.h"
 
 namespace warpsmith::sim {
@@ -69,6 +69,7 @@ class SimLearner {
   void On(const Refused&);
   void On(const Unknown&) { registered_ = false; }
   void On(const HeartbeatReply&) {}
+  void On(const Unrecognized&) {}
   void On(const TrainRun& message);
   void On(const CloseRun& message);
   void On(const AckCheckpoint& message);

@@ -268,7 +268,7 @@ void World::CheckTraining() {
     const std::string name = "run " + std::to_string(run.added.run.value()) + ": ";
     if (run.changed.admitted_evaluations != run.added.spec.budget_evaluations)
       invariants_.Broken(name + "complete before its budget was spent");
-    if (!run.added.spec.learns()) continue;
+    if (!Learns(run.added.spec)) continue;
     const auto disk = learner_.disk().find(run.added.run);
     if (disk == learner_.disk().end()) {
       if (!run.ledger.empty()) invariants_.Broken(name + "trained by nobody");

@@ -45,7 +45,7 @@ void CompileAndResolve(KernelCompiler& compiler, const DeviceFacts& device) {
     const auto* compiled = std::get_if<CompiledCandidate>(&reply.result);
     ASSERT_TRUE(compiled) << Describe(std::get<Outcome>(reply.result));
     EXPECT_EQ(compiled->log, "");
-    for (const auto& c : task.cases(device.kind)) {
+    for (const auto& c : CasesOf(task, device.kind)) {
       const auto resolved = ResolvePlan(compiled->plan, compiled->kernels, task, c.dims, device);
       const auto* problem = std::get_if<Outcome>(&resolved);
       EXPECT_FALSE(problem) << (problem ? Describe(*problem) : "");

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "common/model/child_protocol.h"
 #include "common/net/frame_socket.h"
+#include "schema/child.h"
 
 namespace warpsmith {
 

@@ -279,16 +279,16 @@ def interval(measurement):
 def best_table(run):
     rows, sources = [], []
     for row in run.best:
-        outcomes = row["outcomes"]
+        outcomes = {o["outcome"]: o["count"] for o in row["outcomes"]}
         judged = sum(n for name, n in outcomes.items() if name != "infrastructure")
         correct = outcomes.get("correct", 0)
         cells = [f"<td>{e(row['task'])}</td>", f"<td class=n>{correct}/{judged}</td>"]
-        evaluation = row.get("evaluation")
-        measured = evaluation["measurements"] if evaluation else []
-        if measured:
-            m = measured[0]
-            dims = ", ".join(f"{k}={v}" for k, v in m["dims"].items())
-            cells += [f"<td class=n>{evaluation['speedup']:.3f}x</td>", f"<td class=n>{interval(m)}</td>",
+        evaluation = row["evaluation"]
+        found = evaluation["outcome"].get("correct", {"measurements": []})
+        if row["candidate"] and found["measurements"]:
+            m = found["measurements"][0]
+            dims = ", ".join(f"{k}={v}" for k, v in m["timed_case"]["dims"].items())
+            cells += [f"<td class=n>{found['speedup']:.3f}x</td>", f"<td class=n>{interval(m)}</td>",
                       f"<td class=n>{m['candidate_us']:.2f}</td>", f"<td class=n>{m['baseline_us']:.2f}</td>",
                       f"<td>{e(m['comparison'])}</td>", f"<td>{e(dims)}</td>",
                       f"<td>{e(evaluation['device']['name'])} ({e(evaluation['device']['kind'])})</td>"]

@@ -25,13 +25,15 @@ def made_up(number, policy, mean, device="host", evaluations=240, budget=240, se
                        "speedup": 1 + max(0, level) if good else 0,
                        "reward": generator.gauss(level, 0.5), "step": i // 40, "turn": i % 2})
     points[0]["outcome"] = "infrastructure"
-    measurement = {"dims": {"rows": 3}, "speedup_low": 1.2, "speedup_high": 1.4, "candidate_us": 10.0,
+    measurement = {"timed_case": {"dims": {"rows": 3}}, "speedup_low": 1.2, "speedup_high": 1.4, "candidate_us": 10.0,
                    "baseline_us": 13.0, "comparison": "faster"}
-    best = [{"task": "starter/t0", "outcomes": {"correct": 40, "wrong_output": 20, "infrastructure": 1},
+    best = [{"task": "starter/t0", "outcomes": [{"outcome": "correct", "count": 40}, {"outcome": "wrong_output", "count": 20},
+                                                   {"outcome": "infrastructure", "count": 1}],
              "candidate": "/* warpsmith */ <kernel> & more",
-             "evaluation": {"speedup": 1.3, "measurements": [measurement],
+             "evaluation": {"outcome": {"correct": {"speedup": 1.3, "measurements": [measurement]}},
                             "device": {"name": "a machine", "kind": device}}},
-            {"task": "starter/t1", "outcomes": {}, "candidate": ""}]
+            {"task": "starter/t1", "outcomes": [], "candidate": "",
+             "evaluation": {"outcome": {"unrecognized": 65535}}}]
     steps = [{"step": i, "entropy": 2 - i / 9, "approx_kl": 0.01, "mean_staleness": 1} for i in range(6)]
     return {"status": {"run": number, "name": policy, "policy": policy, "state": "complete",
                        "device": device, "budget_evaluations": budget, "started_at_ms": 0,
@@ -103,7 +105,7 @@ class Page(unittest.TestCase):
         for step in run["steps"]:
             step["approx_kl"] = None
         run["evaluations"][5]["reward"] = run["evaluations"][6]["speedup"] = None
-        run["best"][0]["evaluation"]["measurements"][0]["speedup_high"] = None
+        run["best"][0]["evaluation"]["outcome"]["correct"]["measurements"][0]["speedup_high"] = None
         self.assertIn("nan", self.draw(run, made_up(2, "random", 0.3)))
 
     def test_more_runs_than_colours_are_all_drawn(self):

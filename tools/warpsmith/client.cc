@@ -9,6 +9,7 @@
 #include "common/net/zmq_transport.h"
 #include "common/runtime/files.h"
 #include "common/wire/codec.h"
+#include "schema/coordinator.h"
 
 namespace warpsmith {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
-#include "common/model/client_protocol.h"
 #include "common/net/transport.h"
+#include "schema/client.h"
 
 namespace warpsmith {
 

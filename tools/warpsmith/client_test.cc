@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "common/wire/codec.h"
+#include "schema/coordinator.h"
 
 namespace warpsmith {
 namespace {

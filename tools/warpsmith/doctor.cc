@@ -140,10 +140,10 @@ void Device(const std::string& kind, bool needed, Findings* findings) {
     return;
   }
   for (const auto& device : (*evaluator)->Devices())
-    findings->Good("device " + kind,
-                   fmt::format("{}, {}, {} {}, clocks {}", device.name, device.architecture,
-                               device.sm_count, kind == "cuda" ? "SMs" : "cores",
-                               device.clock_mode == ClockMode::kLocked ? "locked" : "observed"));
+    findings->Good(
+        "device " + kind,
+        fmt::format("{}, {}, {} {}, clocks {}", device.name, device.architecture, device.sm_count,
+                    kind == "cuda" ? "SMs" : "cores", ToString(device.clock_mode)));
 }
 
 void Coordinator(const std::string& flag, Findings* findings) {

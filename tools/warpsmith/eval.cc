@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 
+#include "common/model/run.h"
 #include "common/runtime/signals.h"
 #include "common/suite/suite_file.h"
 #include "common/suite/text_file.h"
@@ -69,7 +70,7 @@ Result<Evaluation> JudgeHere(EvaluationOrder order, const std::string& device) {
   options.compilers = 1;
   ASSIGN_OR_RETURN(const auto evaluator, ProcessEvaluator::Start(std::move(options)));
   for (const DeviceFacts& facts : evaluator->Devices())
-    if (order.task.cases(facts.kind).empty())
+    if (CasesOf(order.task, facts.kind).empty())
       return Fail(ErrorCode::kInvalidInput,
                   fmt::format("task {} has no case for device {}: add one under `cases`, or choose "
                               "another --device",

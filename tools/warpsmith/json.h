@@ -1,20 +1,20 @@
-// Records as JSON, for scripts and for the report. Numbers that are not finite become null.
+// Records as JSON, for scripts and for the report: the members of schema/ by their names
+// (common/wire/json.h). Numbers that are not finite become null.
 #pragma once
 
 #include <string>
 
-#include "common/model/client_protocol.h"
+#include "schema/client.h"
 
 namespace warpsmith {
 
-// One line: {"outcome", "label", "describe", "task", "device": {...}, "speedup", "measurements":
-// [...], "stages_ms": {...}, "kernels": [...], "log", "candidate_hash", "depth"}.
+// One line: the Evaluation, and "label", "describe" and "speedup", which follow from its outcome.
 std::string EvaluationJson(const Evaluation& evaluation);
 
-// All that a report draws of one run: {"status", "evaluations", "steps", "best"}.
+// All that a report draws of one run: the History, and the rows of the BestTable as "best".
 std::string RunJson(const History& history, const BestTable& best);
 
-// `status --json`: a RunStatus, or a ClusterStatus with its runs and workers, field by field.
+// `status --json`.
 std::string StatusJson(const RunStatus& status);
 std::string StatusJson(const ClusterStatus& status);
 

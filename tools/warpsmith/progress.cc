@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/model/trajectory.h"
 #include "tools/warpsmith/table.h"
 
 namespace warpsmith {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/base/clock.h"
-#include "common/model/client_protocol.h"
+#include "schema/client.h"
 
 namespace warpsmith {
 

@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "common/base/result.h"
+#include "common/model/outcome.h"
+#include "common/model/task.h"
+#include "common/model/trajectory.h"
 #include "tools/warpsmith/progress.h"
 #include "tools/warpsmith/table.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/model/client_protocol.h"
+#include "schema/client.h"
 
 namespace warpsmith {
 

@@ -5,11 +5,13 @@
 #include <map>
 #include <regex>
 
+#include "common/model/outcome.h"
 #include "common/net/frame_socket.h"
 #include "common/runtime/files.h"
 #include "common/runtime/install.h"
 #include "common/runtime/subprocess.h"
 #include "common/wire/codec.h"
+#include "schema/child.h"
 #include "tests/support/proc.h"
 
 namespace warpsmith {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "common/wire/codec.h"
+#include "common/wire/known.h"
 
 namespace warpsmith {
 namespace {
@@ -41,7 +41,7 @@ Status ServeCompiles(FrameSocket& parent, const KernelCompilers& compilers,
       if (frame.error().code == ErrorCode::kTimeout) continue;
       return Wrap(frame.error(), "request");
     }
-    ASSIGN_OR_RETURN(CompileRequest request, Decode<CompileRequest>(frame->bytes));
+    ASSIGN_OR_RETURN(CompileRequest request, DecodeKnown<CompileRequest>(frame->bytes));
     CompileReply reply = Answer(request, compilers);
     Status sent = parent.Send(Encode(reply), {}, kSendLimit);
     if (!sent && sent.error().code == ErrorCode::kUnavailable) return {};

@@ -49,8 +49,8 @@ EpisodeRun::Next EpisodeRun::Evaluated(Evaluation evaluation) {
     if (++tries_ < 2) return Next::kTryAgain;
     if (MeansDeviceGone(trouble->kind)) return Next::kDeviceGone;
   }
-  double reward = trouble ? 0 : Reward(reward_, evaluation.outcome);
-  done_.push_back({std::move(action_), std::move(evaluation), reward});
+  double reward = IsRewarded(evaluation.outcome) ? Reward(reward_, evaluation.outcome) : 0;
+  done_.push_back({std::move(action_), std::move(evaluation), reward, kRewardVersion});
   action_ = {};
   bool over = trouble || static_cast<int>(done_.size()) >= turns_;
   state_ = over ? State::kEnded : State::kWaiting;

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "common/model/child_protocol.h"
 #include "common/model/reward.h"
 #include "common/model/trajectory.h"
+#include "schema/child.h"
 
 namespace warpsmith {
 

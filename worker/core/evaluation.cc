@@ -10,7 +10,7 @@ EvaluationSteps PlanEvaluation(const Task& task, DeviceKind kind, Depth depth) {
   const bool host = kind != DeviceKind::kCuda;
   steps.uneven_loads = host ? 3 : 2;
   steps.blocks_if_noisy = host ? 48 : 0;
-  const auto& cases = task.cases(kind);
+  const auto& cases = CasesOf(task, kind);
   const bool holdout = depth >= Depth::kMeasure;
   // Edge cases are the smallest and catch most: a wrong candidate ends early.
   for (CaseRole role : {CaseRole::kEdge, CaseRole::kTrain, CaseRole::kHoldout}) {

@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "common/base/clock.h"
-#include "common/model/device.h"
 #include "common/model/outcome.h"
 #include "common/model/task.h"
+#include "schema/device.h"
 #include "worker/core/statistics.h"
 
 namespace warpsmith {
 
 struct EvaluationSteps {
-  std::vector<size_t> verify;     // indices into task.cases(kind), cheapest roles first
+  std::vector<size_t> verify;     // indices into CasesOf(task, kind), cheapest roles first
   std::vector<size_t> timed;      // of these, which are timed
   Stage timing = Stage::kScreen;  // the stage that times them
   StoppingOptions stopping;

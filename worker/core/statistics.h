@@ -12,7 +12,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/random.h"
-#include "common/model/measurement.h"
+#include "schema/outcome.h"
 
 namespace warpsmith {
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "common/base/check.h"
+#include "common/model/dtype.h"
 
 namespace warpsmith {
 namespace {

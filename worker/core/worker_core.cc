@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/model/known.h"
 #include "worker/core/worker_job.h"
 #include "worker/core/worker_spool.h"
 #include "worker/core/worker_weights.h"
@@ -152,6 +153,11 @@ struct WorkerCore::Impl {
 
   void On(const Refused& refused) { End(2, "the coordinator refuses this worker: " + refused.why); }
 
+  // Of a later release; what this worker must know, its coordinator says in words of this one.
+  void On(const Unrecognized& message) {
+    Say("message_unrecognized", {{"number", std::to_string(message.number)}});
+  }
+
   void On(const Unknown&) {
     if (link == Link::kRegistered) BeginRegistering();
   }
@@ -173,6 +179,8 @@ struct WorkerCore::Impl {
     auto refuse = [&](InfrastructureKind kind, std::string why) {
       Send(JobFailed{assign.job, assign.fence, kind, std::move(why)});
     };
+    if (const Status known = CheckKnown(assign.body); !known)
+      return refuse(InfrastructureKind::kInternal, known.error().message);
     if (drain_deadline) return refuse(InfrastructureKind::kWorkerLost, "the worker is leaving");
     if (jobs.size() >= options.capacity + kCapacitySlack) {
       return refuse(InfrastructureKind::kInternal, "the worker holds all the jobs it can");
@@ -301,7 +309,7 @@ struct WorkerCore::Impl {
     if (auto* rollout = std::get_if<RolloutWork>(&job.work)) {
       effect.task = rollout->job.task;
       effect.candidate = rollout->episodes[index].candidate();
-      effect.depth = rollout->job.depth;
+      effect.depth = Depth::kScreen;
     } else {
       const auto& list = std::get<EvaluationWork>(job.work);
       effect.task = list.job.task;
@@ -402,6 +410,8 @@ struct WorkerCore::Impl {
       job->ready.push_back(answered.episodes[i]);
     }
   }
+
+  void Replied(const Unrecognized&) {}  // the shell lets none through
 
   void Replied(const WeightsLoaded& reply) {
     if (!ask || !ask->load || ask->id != reply.id) return;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
-#include "common/model/worker_protocol.h"
+#include "schema/worker.h"
 #include "worker/core/episode.h"
 
 namespace warpsmith {

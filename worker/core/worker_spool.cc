@@ -1,5 +1,7 @@
 #include "worker/core/worker_spool.h"
 
+#include "common/model/outcome.h"
+
 namespace warpsmith {
 namespace {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
-#include "common/model/worker_protocol.h"
+#include "schema/worker.h"
 
 namespace warpsmith {
 

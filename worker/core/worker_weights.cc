@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/model/trajectory.h"
+
 namespace warpsmith {
 namespace {
 

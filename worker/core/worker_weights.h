@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "common/base/clock.h"
-#include "common/model/child_protocol.h"
-#include "common/model/worker_protocol.h"
+#include "schema/child.h"
+#include "schema/worker.h"
 
 namespace warpsmith {
 

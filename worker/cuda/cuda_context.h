@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "common/model/device.h"
+#include "schema/device.h"
 #include "worker/cuda/driver.h"
 
 namespace warpsmith {

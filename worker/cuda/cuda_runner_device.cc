@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "common/model/dtype.h"
+#include "common/model/plan.h"
 #include "worker/cuda/nvrtc.h"
 #include "worker/cuda/output_capture.h"
 

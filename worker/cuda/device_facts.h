@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/model/device.h"
+#include "schema/device.h"
 
 namespace warpsmith {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/model/device.h"
+#include "schema/device.h"
 #include "worker/cuda/driver.h"
 
 namespace warpsmith {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "common/model/outcome.h"
+#include "common/model/plan.h"
 #include "common/wire/codec.h"
 #include "worker/cuda/nvrtc_compiler.h"
 
@@ -66,7 +68,7 @@ int GpuRig::Buffer(BufferRole role, Dtype dtype, int64_t elements, Placement pla
                  .dtype = dtype,
                  .shape = {elements},
                  .zero = zero};
-  auto lent = oracle_->Allocate(buffer.spec.bytes(),
+  auto lent = oracle_->Allocate(BytesOf(buffer.spec),
                                 role == BufferRole::kInput ? Access::kReadOnly : Access::kReadWrite,
                                 placement);
   EXPECT_TRUE(lent.has_value()) << lent.error().message;

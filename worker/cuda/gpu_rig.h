@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "common/model/child_protocol.h"
 #include "common/net/frame_socket.h"
 #include "common/runtime/subprocess.h"
+#include "schema/child.h"
 #include "worker/cuda/cuda_oracle_device.h"
 
 namespace warpsmith {

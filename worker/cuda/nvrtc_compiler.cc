@@ -38,8 +38,6 @@ static_assert(static_cast<int>(ParameterType::kPointer) == 0 &&
               static_cast<int>(ParameterType::kUnsupported) == 14);
 static_assert(kMaxArguments == 64, "text/parameter_table.cuh holds as many");
 
-using CompileResult = std::variant<CompiledCandidate, Outcome>;
-
 // "sm_90" and "sm_90a" -> "sm_90a": from 9.0 on, an architecture's own features need its variant.
 // Nothing when NVRTC does not compile for it.
 std::optional<std::string> FeatureVariant(const Nvrtc& nvrtc, std::string_view architecture) {

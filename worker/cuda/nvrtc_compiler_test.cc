@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/model/outcome.h"
+#include "common/model/plan.h"
 #include "worker/cuda/cubin.h"
 
 namespace warpsmith {

@@ -2,7 +2,7 @@
 // (worker/host). They run in sandboxed compiler children, never in the supervisor.
 #pragma once
 
-#include "common/model/child_protocol.h"
+#include "schema/child.h"
 
 namespace warpsmith {
 

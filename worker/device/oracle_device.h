@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/model/child_protocol.h"
+#include "schema/child.h"
 #include "worker/device/value_comparison.h"
 
 namespace warpsmith {

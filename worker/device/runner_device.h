@@ -5,7 +5,7 @@
 #include <span>
 #include <variant>
 
-#include "common/model/child_protocol.h"
+#include "schema/child.h"
 
 namespace warpsmith {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "common/model/device.h"
+#include "schema/device.h"
 
 namespace warpsmith {
 

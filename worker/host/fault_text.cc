@@ -35,7 +35,7 @@ std::string AccessText(const Fault& fault, const ResolvedPlan& plan) {
     return fmt::format("{} of unmapped memory: address {:#x}", verb, fault.address);
   }
   const BufferSpec& buffer = plan.buffers[static_cast<size_t>(fault.buffer)];
-  const auto bytes = static_cast<int64_t>(buffer.bytes());
+  const auto bytes = static_cast<int64_t>(BytesOf(buffer));
   const std::string which = BufferText(fault, plan);
   if (fault.offset < 0)
     return fmt::format("{} before the start of a buffer: {}, byte offset {}", verb, which,

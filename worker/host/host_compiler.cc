@@ -89,8 +89,6 @@ const std::set<std::string_view>& AllowedSymbols() {
   return symbols;
 }
 
-using CompileResult = std::variant<CompiledCandidate, Outcome>;
-
 struct ToolResult {
   bool ok = false;
   std::string log;

@@ -59,11 +59,11 @@ Outcome TestLane::Run(const std::string& text, int runs) {
   std::vector<int> fds;
   for (const BufferSpec& spec : plan.buffers) {
     auto buffer = oracle.Allocate(
-        spec.bytes(), spec.role == BufferRole::kInput ? Access::kReadOnly : Access::kReadWrite,
+        BytesOf(spec), spec.role == BufferRole::kInput ? Access::kReadOnly : Access::kReadWrite,
         placement_);
     EXPECT_TRUE(buffer) << (buffer ? "" : buffer.error().message);
-    if (spec.role == BufferRole::kInput && spec.bytes() > 0)
-      std::memcpy(buffer->data, inputs_[spec.name].data(), spec.bytes());
+    if (spec.role == BufferRole::kInput && BytesOf(spec) > 0)
+      std::memcpy(buffer->data, inputs_[spec.name].data(), BytesOf(spec));
     bind.buffers.push_back(buffer->handle);
     if (buffer->fd >= 0) fds.push_back(dup(buffer->fd));
     buffers.push_back(*buffer);
@@ -89,7 +89,7 @@ Outcome TestLane::Run(const std::string& text, int runs) {
       if (const auto at = oracle.FindDamage(buffers[b], pattern).value())
         damage_ =
             fmt::format("{}{:+}", spec.name, static_cast<int64_t>(*at - buffers[b].handle.offset));
-      outputs_[spec.name] = std::string(static_cast<const char*>(buffers[b].data), spec.bytes());
+      outputs_[spec.name] = std::string(static_cast<const char*>(buffers[b].data), BytesOf(spec));
     }
   }
   return Correct{};

@@ -24,8 +24,8 @@ Ending MemoryTooSmall(const ResolvedPlan& plan, const DeviceFacts& device) {
   uint64_t own_bytes = 0, temp_bytes = 0, elements = 0;
   for (const BufferSpec& buffer : plan.buffers) {
     const bool temp = buffer.role == BufferRole::kTemp;
-    (temp ? temp_bytes : own_bytes) += buffer.bytes();
-    if (!temp) elements += static_cast<uint64_t>(buffer.elements());
+    (temp ? temp_bytes : own_bytes) += BytesOf(buffer);
+    if (!temp) elements += static_cast<uint64_t>(ElementsOf(buffer));
   }
   const uint64_t usable = static_cast<uint64_t>(device.memory_bytes) / 10 * 9;
   const auto needed = [&](uint64_t set_bytes) {

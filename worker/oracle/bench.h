@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/base/random.h"
-#include "common/model/child_protocol.h"
+#include "schema/child.h"
 #include "worker/device/oracle_device.h"
 #include "worker/oracle/case_judge.h"
 #include "worker/oracle/runner_link.h"
@@ -26,7 +26,9 @@ struct Bench {
   std::vector<StageTime>& stages;
   PartTimes& parts;
 
-  const Case& case_at(size_t index) const { return known.task().cases(device.facts().kind)[index]; }
+  const Case& case_at(size_t index) const {
+    return CasesOf(known.task(), device.facts().kind)[index];
+  }
 };
 
 // Adds the time from its making to its end to a stage's.

@@ -15,7 +15,7 @@ Result<Content> ContentOf(const Task& task, const Dims& dims, std::span<const Bu
                           size_t input, uint64_t seed, uint32_t case_number) {
   const InputSpec& spec = task.inputs[input];
   Content content{.dtype = spec.dtype,
-                  .elements = buffers[input].elements(),
+                  .elements = ElementsOf(buffers[input]),
                   .init = spec.init,
                   .seed = seed,
                   .case_number = case_number,
@@ -36,7 +36,7 @@ DrawnInputs::~DrawnInputs() {
 
 Status DrawnInputs::Allocate() {
   for (size_t i = 0; i < task_.inputs.size(); ++i) {
-    ASSIGN_OR_RETURN(OracleBuffer buffer, device_.Allocate(buffers_[i].bytes(), Access::kReadOnly,
+    ASSIGN_OR_RETURN(OracleBuffer buffer, device_.Allocate(BytesOf(buffers_[i]), Access::kReadOnly,
                                                            Placement::kAligned256));
     views_.push_back({buffer.data, buffers_[i].dtype, buffers_[i].shape});
     held_.push_back(buffer);
@@ -57,7 +57,7 @@ Status DrawnInputs::Fill(uint64_t seed, uint32_t case_number) {
 
 Result<CaseBounds> MeasureBounds(const Task& task, size_t case_index, const Reference& reference,
                                  OracleDevice& device) {
-  const Dims& dims = task.cases(device.facts().kind)[case_index].dims;
+  const Dims& dims = CasesOf(task, device.facts().kind)[case_index].dims;
   ASSIGN_OR_RETURN(const std::vector<BufferSpec> buffers, TaskBuffers(task, dims));
   DrawnInputs inputs(device, task, dims, buffers);
   RETURN_IF_ERROR(inputs.Allocate());

@@ -26,7 +26,7 @@ Status BufferSet::Allocate(Placement placement) {
     const bool input = spec.role == BufferRole::kInput;
     ASSIGN_OR_RETURN(
         const OracleBuffer buffer,
-        device_.Allocate(spec.bytes(), input ? Access::kReadOnly : Access::kReadWrite, placement));
+        device_.Allocate(BytesOf(spec), input ? Access::kReadOnly : Access::kReadWrite, placement));
     held_.push_back(buffer);
     if (input) inputs_.push_back({buffer.data, spec.dtype, spec.shape});
     if (spec.role == BufferRole::kOutput) outputs.push_back({buffer.data, spec.dtype, spec.shape});
@@ -39,7 +39,7 @@ Status BufferSet::Allocate(Placement placement) {
 Status BufferSet::Fill(uint64_t seed, uint32_t pattern) {
   pattern_ = pattern;
   for (size_t i = 0; i < held_.size(); ++i) {
-    if (plan_.buffers[i].bytes() == 0) continue;
+    if (BytesOf(plan_.buffers[i]) == 0) continue;
     RETURN_IF_ERROR(device_.Poison(held_[i], pattern));
     if (plan_.buffers[i].role != BufferRole::kInput) continue;
     ASSIGN_OR_RETURN(const Content content,
@@ -53,7 +53,7 @@ Status BufferSet::Remember() {
   remembered_.clear();
   for (size_t i = 0; i < inputs_.size(); ++i) {
     uint64_t digest = 0;
-    if (plan_.buffers[i].bytes() > 0) {
+    if (BytesOf(plan_.buffers[i]) > 0) {
       ASSIGN_OR_RETURN(digest, device_.Digest(held_[i]));
     }
     remembered_.push_back(digest);
@@ -63,7 +63,7 @@ Status BufferSet::Remember() {
 
 Result<std::optional<std::string>> BufferSet::InputWritten() {
   for (size_t i = 0; i < remembered_.size(); ++i) {
-    if (plan_.buffers[i].bytes() == 0) continue;
+    if (BytesOf(plan_.buffers[i]) == 0) continue;
     ASSIGN_OR_RETURN(const uint64_t digest, device_.Digest(held_[i]));
     if (digest != remembered_[i]) return plan_.buffers[i].name;
   }
@@ -73,10 +73,10 @@ Result<std::optional<std::string>> BufferSet::InputWritten() {
 Result<std::optional<std::string>> BufferSet::WrittenOutside() {
   for (size_t i = 0; i < held_.size(); ++i) {
     const BufferSpec& spec = plan_.buffers[i];
-    if (spec.bytes() == 0) continue;
+    if (BytesOf(spec) == 0) continue;
     ASSIGN_OR_RETURN(const auto offset, device_.FindDamage(held_[i], pattern_));
     if (!offset) continue;
-    const uint64_t begin = held_[i].handle.offset, end = begin + spec.bytes();
+    const uint64_t begin = held_[i].handle.offset, end = begin + BytesOf(spec);
     const std::string where = *offset < begin
                                   ? std::to_string(begin - *offset) + " bytes before its start"
                                   : "byte " + std::to_string(*offset - end) + " past its end";
@@ -91,7 +91,7 @@ Result<std::vector<uint64_t>> BufferSet::OutputDigests() {
   for (size_t i = 0; i < held_.size(); ++i) {
     if (plan_.buffers[i].role != BufferRole::kOutput) continue;
     uint64_t digest = 0;
-    if (plan_.buffers[i].bytes() > 0) {
+    if (BytesOf(plan_.buffers[i]) > 0) {
       ASSIGN_OR_RETURN(digest, device_.Digest(held_[i]));
     }
     digests.push_back(digest);
@@ -118,7 +118,7 @@ std::vector<int> BufferSet::fds() const {
 
 uint64_t BufferSet::bytes() const {
   uint64_t bytes = 0;
-  for (const BufferSpec& spec : plan_.buffers) bytes += spec.bytes();
+  for (const BufferSpec& spec : plan_.buffers) bytes += BytesOf(spec);
   return bytes;
 }
 

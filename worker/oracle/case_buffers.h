@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "common/model/child_protocol.h"
 #include "common/model/plan.h"
+#include "schema/child.h"
 #include "worker/device/oracle_device.h"
 #include "worker/oracle/values.h"
 

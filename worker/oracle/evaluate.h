@@ -6,7 +6,7 @@
 #include <list>
 #include <memory>
 
-#include "common/model/child_protocol.h"
+#include "schema/child.h"
 #include "worker/device/oracle_device.h"
 #include "worker/oracle/bench.h"
 #include "worker/oracle/case_judge.h"

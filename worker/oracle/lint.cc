@@ -19,7 +19,7 @@ constexpr uint64_t kContents = 3;
 
 // The smallest timed case; else the largest of the others.
 size_t CaseToLint(const Task& task, DeviceKind kind) {
-  const auto& cases = task.cases(kind);
+  const auto& cases = CasesOf(task, kind);
   size_t best = 0;
   double best_size = -1;
   bool best_timed = false;
@@ -27,7 +27,7 @@ size_t CaseToLint(const Task& task, DeviceKind kind) {
     const auto buffers = TaskBuffers(task, cases[i].dims);
     if (!buffers) continue;
     double size = 0;
-    for (const BufferSpec& buffer : *buffers) size += static_cast<double>(buffer.bytes());
+    for (const BufferSpec& buffer : *buffers) size += static_cast<double>(BytesOf(buffer));
     const bool timed = cases[i].role != CaseRole::kEdge;
     const bool better = timed != best_timed ? timed : timed ? size < best_size : size > best_size;
     if (best_size < 0 || better) {
@@ -122,7 +122,7 @@ struct Trial {
             inputs, bounds, device};
   }
   bool HasElements(size_t output) const {
-    return buffers[task.inputs.size() + output].elements() > 0;
+    return ElementsOf(buffers[task.inputs.size() + output]) > 0;
   }
 
   // What a candidate could know beforehand is what other content gives; luck with one content is no
@@ -163,7 +163,7 @@ struct Trial {
   // Each input must matter to some output.
   Status RefuseIgnoredInputs() {
     for (size_t input = 0; input < task.inputs.size(); ++input) {
-      if (buffers[input].elements() == 0 || task.inputs[input].init.kind == InitKind::kConstant)
+      if (ElementsOf(buffers[input]) == 0 || task.inputs[input].init.kind == InitKind::kConstant)
         continue;
       RETURN_IF_ERROR(drawn.Refill(input, kLintSeed + kContents + input, number));
       RETURN_IF_ERROR(device.Synchronize());
@@ -188,11 +188,11 @@ struct Trial {
 
 Status LintTask(const Task& task, const Reference& reference, OracleDevice& device) {
   const DeviceKind kind = device.facts().kind;
-  if (task.cases(kind).empty())
+  if (CasesOf(task, kind).empty())
     return Fail(ErrorCode::kInvalidInput, "task " + task.id.value() + ": has no case for device " +
                                               ToString(kind) + "; add one under `cases`");
   const size_t index = CaseToLint(task, kind);
-  const Case& linted = task.cases(kind)[index];
+  const Case& linted = CasesOf(task, kind)[index];
   ASSIGN_OR_RETURN(const std::vector<BufferSpec> buffers, TaskBuffers(task, linted.dims));
   ASSIGN_OR_RETURN(CaseBounds bounds, MeasureBounds(task, index, reference, device));
   Trial trial{task,

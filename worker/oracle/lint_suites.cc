@@ -31,7 +31,7 @@ int LintSuites(std::span<const std::string> paths, OracleDevice& device) {
       continue;
     }
     for (const Task& task : suite->tasks) {
-      if (task.cases(kind).empty())
+      if (CasesOf(task, kind).empty())
         std::cerr << path << ": note: task " << task.id.value() << " has no case for device "
                   << ToString(kind) << ", so its reference was not run\n";
       else if (const Status linted = Lint(task, device); !linted)

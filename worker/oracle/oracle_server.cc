@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "common/wire/codec.h"
+#include "common/wire/known.h"
 #include "worker/oracle/evaluate.h"
 
 namespace warpsmith {
@@ -19,7 +19,7 @@ Status OracleServer::Tell(const FromOracle& message) {
 
 Status OracleServer::TakeIn(Duration timeout) {
   ASSIGN_OR_RETURN(Frame frame, supervisor_.Receive(timeout));
-  ASSIGN_OR_RETURN(ToOracle message, Decode<ToOracle>(frame.bytes));
+  ASSIGN_OR_RETURN(ToOracle message, DecodeKnown<ToOracle>(frame.bytes));
   if (auto* request = std::get_if<EvaluateRequest>(&message)) {
     requests_.push_back(std::move(*request));
     return {};

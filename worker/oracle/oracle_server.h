@@ -5,8 +5,8 @@
 #include <deque>
 #include <optional>
 
-#include "common/model/child_protocol.h"
 #include "common/net/frame_socket.h"
+#include "schema/child.h"
 #include "worker/device/oracle_device.h"
 #include "worker/oracle/runner_link.h"
 

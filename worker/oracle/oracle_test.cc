@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 
+#include "common/model/outcome.h"
 #include "common/wire/codec.h"
 #include "tests/support/fake_oracle_device.h"
 #include "tests/support/fake_runner.h"
@@ -351,7 +352,7 @@ TEST(Oracle, WhatARunnerMayReportIsTaken) {
   EXPECT_EQ(oracle.Label(Failing(DeviceFault{"illegal address"})), "device_fault(illegal address)");
   EXPECT_EQ(oracle.discarded().size(), 1u) << "after a fault the runner is replaced";
   EXPECT_EQ(oracle.reply().log, "printed\n");
-  EXPECT_EQ(oracle.Label(Failing(Timeout{Stage::kProfile})), "timeout(verify)");
+  EXPECT_EQ(oracle.Label(Failing(Timeout{Stage::kConfirm})), "timeout(verify)");
   EXPECT_EQ(oracle.Label(Failing(ResourceError{"stack"})), "resource_error");
   EXPECT_EQ(oracle.Label(Failing(Infrastructure{InfrastructureKind::kDriver, "gone"})),
             "infrastructure(driver)");

@@ -318,7 +318,7 @@ struct Reference::Impl {
   static bool LiesIn(const at::Tensor& tensor, const TensorView& input, const BufferSpec& buffer) {
     const auto* begin = static_cast<const char*>(input.data);
     const auto* data = static_cast<const char*>(tensor.const_data_ptr());
-    return begin <= data && data < begin + buffer.bytes();
+    return begin <= data && data < begin + BytesOf(buffer);
   }
 
   // A single row or column is laid out alike either way, so that .contiguous() and the like return

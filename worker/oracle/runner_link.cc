@@ -3,7 +3,8 @@
 #include <cmath>
 #include <utility>
 
-#include "common/wire/codec.h"
+#include "common/model/outcome.h"
+#include "common/wire/known.h"
 
 namespace warpsmith {
 namespace {
@@ -53,7 +54,7 @@ std::optional<Outcome> RunnerLink::Attach() {
   if (!next) return Infrastructure{InfrastructureKind::kWorkerLost, next.error().message};
   runner_ = std::move(*next);
   const auto frame = runner_->socket.Receive(options_.ready);
-  const auto first = frame ? Decode<FromRunner>(frame->bytes)
+  const auto first = frame ? DecodeKnown<FromRunner>(frame->bytes)
                            : Result<FromRunner>(tl::unexpected<Error>(frame.error()));
   if (first && std::holds_alternative<RunnerReady>(*first)) return std::nullopt;
   const std::string why = first ? "it did not begin with RunnerReady" : first.error().message;
@@ -153,7 +154,7 @@ std::variant<Done, Outcome> RunnerLink::Ask(Stage stage, const ToRunner& message
   }
   if (!frame) return Lost(stage, frame.error(), last_wait_, limit);
   if (!frame->fds.empty()) return Nonsense("it sends descriptors");
-  auto answer = Decode<FromRunner>(frame->bytes);
+  auto answer = DecodeKnown<FromRunner>(frame->bytes);
   if (!answer) return Nonsense(answer.error().message);
   return Checked(stage, message, std::move(*answer));
 }

@@ -9,8 +9,8 @@
 #include <string>
 #include <variant>
 
-#include "common/model/child_protocol.h"
 #include "common/net/frame_socket.h"
+#include "schema/child.h"
 
 namespace warpsmith {
 

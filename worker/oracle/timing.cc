@@ -21,9 +21,10 @@ double Sum(const std::vector<double>& values) {
 Result<WorkAmount> WorkOf(const Task& task, const Case& judged, const ResolvedPlan& plan) {
   WorkAmount amount;
   for (const BufferSpec& buffer : plan.buffers) {
-    if (buffer.role == BufferRole::kInput) amount.read_bytes += static_cast<double>(buffer.bytes());
+    if (buffer.role == BufferRole::kInput)
+      amount.read_bytes += static_cast<double>(BytesOf(buffer));
     if (buffer.role == BufferRole::kOutput)
-      amount.write_bytes += static_cast<double>(buffer.bytes());
+      amount.write_bytes += static_cast<double>(BytesOf(buffer));
   }
   const std::pair<const std::string*, double*> fields[] = {
       {&task.work.read_bytes, &amount.read_bytes},
@@ -118,7 +119,7 @@ Ending CaseTimer::Prepare() {
   judge_ = std::make_unique<CaseJudge>(task_, case_, **bounds);
 
   uint64_t set_bytes = 0;
-  for (const BufferSpec& buffer : plan_.buffers) set_bytes += buffer.bytes();
+  for (const BufferSpec& buffer : plan_.buffers) set_bytes += BytesOf(buffer);
   const size_t count = BufferSets(set_bytes, bench_.device.facts());
   if (auto ending = Load(bench_, plan_)) return ending;
   for (size_t i = 0; i < count; ++i) {

@@ -9,7 +9,7 @@ namespace {
 
 bool NothingToWrite(const ResolvedPlan& plan) {
   for (const BufferSpec& buffer : plan.buffers)
-    if (buffer.role == BufferRole::kOutput && buffer.elements() > 0) return false;
+    if (buffer.role == BufferRole::kOutput && ElementsOf(buffer) > 0) return false;
   return true;
 }
 

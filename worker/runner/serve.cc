@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/wire/codec.h"
+#include "common/wire/known.h"
 
 namespace warpsmith {
 namespace {
@@ -31,7 +31,7 @@ Status ServeRunner(FrameSocket& oracle, RunnerDevice& device) {
     auto frame = oracle.Receive(kForever);
     if (!frame && frame.error().code == ErrorCode::kUnavailable) return {};
     if (!frame) return tl::unexpected<Error>(frame.error());
-    ASSIGN_OR_RETURN(const ToRunner message, Decode<ToRunner>(frame->bytes));
+    ASSIGN_OR_RETURN(const ToRunner message, DecodeKnown<ToRunner>(frame->bytes));
     const RunnerDevice::Reply reply = Do(device, message, *frame);
     const auto* failed = std::get_if<Failed>(&reply);
     RETURN_IF_ERROR(Say(oracle, failed ? FromRunner(*failed) : FromRunner(std::get<Done>(reply))));

@@ -5,7 +5,7 @@ namespace {
 
 constexpr size_t kEntryBytes = 1024;  // what the bookkeeping of one takes, generously
 
-size_t SizeOf(const CompileResult& result) {
+size_t SizeOf(const CachedResult& result) {
   if (const auto* compiled = std::get_if<std::shared_ptr<const CompiledCandidate>>(&result)) {
     return kEntryBytes + (*compiled)->binary.size() + (*compiled)->log.size();
   }
@@ -14,7 +14,7 @@ size_t SizeOf(const CompileResult& result) {
 
 }  // namespace
 
-std::optional<CompileResult> CompileCache::Find(const std::string& key) {
+std::optional<CachedResult> CompileCache::Find(const std::string& key) {
   std::lock_guard lock(mutex_);
   auto it = by_key_.find(key);
   if (it == by_key_.end()) return std::nullopt;
@@ -22,7 +22,7 @@ std::optional<CompileResult> CompileCache::Find(const std::string& key) {
   return it->second->result;
 }
 
-void CompileCache::Add(const std::string& key, CompileResult result) {
+void CompileCache::Add(const std::string& key, CachedResult result) {
   size_t bytes = SizeOf(result);
   std::lock_guard lock(mutex_);
   if (auto it = by_key_.find(key); it != by_key_.end()) {

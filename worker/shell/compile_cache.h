@@ -14,21 +14,21 @@
 
 namespace warpsmith {
 
-using CompileResult = std::variant<std::shared_ptr<const CompiledCandidate>, Outcome>;
+using CachedResult = std::variant<std::shared_ptr<const CompiledCandidate>, Outcome>;
 
 class CompileCache {
  public:
   explicit CompileCache(size_t bytes) : limit_(bytes) {}
 
-  std::optional<CompileResult> Find(const std::string& key);
+  std::optional<CachedResult> Find(const std::string& key);
   // An entry larger than the whole cache is not kept.
-  void Add(const std::string& key, CompileResult result);
+  void Add(const std::string& key, CachedResult result);
   size_t bytes() const;
 
  private:
   struct Entry {
     std::string key;
-    CompileResult result;
+    CachedResult result;
     size_t bytes = 0;
   };
 

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "common/model/outcome.h"
 #include "common/suite/plan_file.h"
 
 namespace warpsmith {

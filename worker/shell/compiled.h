@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/model/child_protocol.h"
+#include "schema/child.h"
 
 namespace warpsmith {
 

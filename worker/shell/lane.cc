@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "common/runtime/log.h"
-#include "common/wire/codec.h"
+#include "common/wire/known.h"
 #include "worker/shell/compiled.h"
 
 namespace warpsmith {
@@ -113,7 +113,7 @@ EvaluateReply Lane::Converse(const LaneOrder& order) {
       continue;
     }
     if (!frame) return failed("the oracle died: " + frame.error().message);
-    Result<FromOracle> message = Decode<FromOracle>(frame->bytes);
+    Result<FromOracle> message = DecodeKnown<FromOracle>(frame->bytes);
     if (!message) return failed("the oracle speaks another language: " + message.error().message);
 
     if (auto* reply = std::get_if<EvaluateReply>(&*message)) {
@@ -170,7 +170,7 @@ Status Lane::StartOracle() {
                       std::to_string(options_.index) + " did not come up (" +
                       frame.error().message + "); see its log");
   }
-  Result<FromOracle> message = Decode<FromOracle>(frame->bytes);
+  Result<FromOracle> message = DecodeKnown<FromOracle>(frame->bytes);
   if (!message) return failed(ErrorCode::kInternal, "the oracle speaks another language");
   if (auto* gone = std::get_if<OracleFailed>(&*message)) {
     return failed(ErrorCode::kMissing, gone->why);

@@ -22,8 +22,8 @@
 #include <thread>
 #include <vector>
 
-#include "common/model/child_protocol.h"
 #include "common/runtime/bounded_queue.h"
+#include "schema/child.h"
 #include "worker/shell/runner_child.h"
 
 namespace warpsmith {

@@ -4,6 +4,7 @@
 
 #include "common/runtime/log.h"
 #include "common/wire/codec.h"
+#include "schema/coordinator.h"
 
 namespace warpsmith {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/runtime/log.h"
-#include "common/wire/codec.h"
+#include "common/wire/known.h"
 
 namespace warpsmith {
 namespace {
@@ -87,7 +87,7 @@ Result<FromPolicy> PolicyChild::Converse(const ToPolicy& question) {
   RETURN_IF_ERROR(EnsureStarted());
   RETURN_IF_ERROR(socket_.Send(Encode(question), {}, kSendLimit));
   ASSIGN_OR_RETURN(Frame frame, socket_.Receive(options_.answer));
-  return Decode<FromPolicy>(frame.bytes);
+  return DecodeKnown<FromPolicy>(frame.bytes);
 }
 
 void PolicyChild::End() {

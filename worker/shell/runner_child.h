@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "common/model/device.h"
 #include "common/net/frame_socket.h"
 #include "common/runtime/subprocess.h"
+#include "schema/device.h"
 #include "worker/shell/process_evaluator.h"
 
 namespace warpsmith {

@@ -6,10 +6,12 @@
 #include <system_error>
 #include <vector>
 
+#include "common/model/trajectory.h"
 #include "common/net/zmq_transport.h"
 #include "common/runtime/files.h"
 #include "common/runtime/sha256.h"
 #include "common/wire/codec.h"
+#include "schema/learner.h"
 
 namespace warpsmith {
 namespace {

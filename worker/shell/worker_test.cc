@@ -8,12 +8,15 @@
 #include <set>
 #include <thread>
 
+#include "common/model/outcome.h"
+#include "common/model/trajectory.h"
 #include "common/net/zmq_transport.h"
 #include "common/runtime/files.h"
 #include "common/runtime/install.h"
 #include "common/runtime/sha256.h"
 #include "common/runtime/subprocess.h"
 #include "common/wire/codec.h"
+#include "schema/coordinator.h"
 #include "tests/support/proc.h"
 #include "worker/shell/config.h"
 #include "worker/shell/weights_puller.h"
@@ -410,7 +413,7 @@ TEST_F(WorkerProcess, PullsWeightsAndActsWithThem) {
   Assign(5, job);
   auto result = Await<TrajectoryResult>();
   ASSERT_TRUE(result) << Log();
-  EXPECT_EQ(result->trajectory.OldestVersion(), (PolicyVersion{1, 5}));
+  EXPECT_EQ(OldestVersion(result->trajectory), (PolicyVersion{1, 5}));
 }
 
 TEST_F(WorkerProcess, SaysThatItsPolicyRefusesTheWeightsAndGivesTheJobBack) {

@@ -11,6 +11,7 @@
 #include "common/net/frame_socket.h"
 #include "common/runtime/files.h"
 #include "common/wire/codec.h"
+#include "schema/child.h"
 
 namespace warpsmith {
 namespace {
