@@ -97,8 +97,8 @@ TEST(KilledStores, AnswerForTheEvaluationsThatHadEnded) {
       ASSERT_TRUE(status);
       EXPECT_EQ(status->state, "finished");
       ASSERT_EQ(status->results.size(), 1u);
-      ASSERT_TRUE(status->results[0]);
-      ExpectSays(Json::parse(EvaluationJson(*status->results[0])), evaluation, "evaluation");
+      ASSERT_EQ(status->results[0].size(), 1u);
+      ExpectSays(Json::parse(EvaluationJson(status->results[0][0])), evaluation, "evaluation");
     }
   }
 }
