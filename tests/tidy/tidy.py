@@ -37,14 +37,15 @@ ARROWS = {
     "coordinator/core": PURE,
     "coordinator/shell": ["coordinator/core"] + COMMON,
     "worker/core": PURE + ["policy/core"],
+    "worker/judgement": PURE,
     "worker/device": PURE,
     "worker/sandbox": PURE + ["common/runtime"],
-    "worker/cuda": ["worker/core", "worker/device"] + COMMON,
-    "worker/host": ["worker/core", "worker/device"] + COMMON,
-    "worker/oracle": ["worker/core", "worker/device"] + COMMON,
-    "worker/compiler": ["worker/core", "worker/device"] + COMMON,
-    "worker/runner": ["worker/core", "worker/device"] + COMMON,
-    "worker/simulated": ["worker/core", "worker/device"] + COMMON,
+    "worker/cuda": ["worker/device"] + COMMON,
+    "worker/host": ["worker/device"] + COMMON,
+    "worker/oracle": ["worker/judgement", "worker/device"] + COMMON,
+    "worker/compiler": ["worker/device"] + COMMON,
+    "worker/runner": ["worker/device"] + COMMON,
+    "worker/simulated": ["worker/device"] + COMMON,
     "worker/shell": ["worker", "policy/core"] + COMMON,
     "learner/core": PURE + ["policy/core"],
     "learner/torch": ["learner/core", "policy/core", "policy/grammar", "policy/torch"] + COMMON,
@@ -54,7 +55,8 @@ ARROWS = {
     "benchmarks": ["*"],
 }
 
-# core/ folders are pure: these bring I/O, clocks, threads or ambient randomness.
+# core/ folders and judgement are pure: these bring I/O, clocks, threads or ambient randomness.
+PURE_FOLDERS = re.compile(r"\w+/core/|worker/judgement/")
 IMPURE_HEADERS = re.compile(
     r"^(thread|mutex|condition_variable|future|fstream|iostream|cstdio|filesystem|random|ctime"
     r"|unistd\.h|fcntl\.h|sys/.*|spdlog/.*|zmq.*|hiredis/.*|sqlite3\.h)$")
@@ -115,7 +117,7 @@ TOPS = {"common", "policy", "coordinator", "worker", "learner", "tools", "tests"
 
 def check_cpp(name, lines, problem):
     is_header = name.endswith((".h", ".cuh"))
-    is_core = re.match(r"\w+/core/", name) and not name.endswith("_test.cc")
+    is_pure = PURE_FOLDERS.match(name) and not name.endswith("_test.cc")
     for number, line in enumerate(lines, 1):
         if "\t" in line:
             problem(number, "a tab; write spaces")
@@ -129,8 +131,8 @@ def check_cpp(name, lines, problem):
             why = check_include(name, ours)
             if why:
                 problem(number, why)
-        if theirs and is_core and IMPURE_HEADERS.match(theirs):
-            problem(number, f"includes <{theirs}>; core/ is pure")
+        if theirs and is_pure and IMPURE_HEADERS.match(theirs):
+            problem(number, f"includes <{theirs}>; {name.rsplit('/', 1)[0]} is pure")
         if theirs and is_header and HEAVY_HEADERS.match(theirs) and name not in HEAVY_ALLOWED:
             problem(number, f"includes <{theirs}>; heavy headers belong into a .cc file")
     if name.endswith(".h") and not any(line.strip() == "#pragma once" for line in lines):
@@ -202,6 +204,10 @@ def self_test():
         ({"worker/oracle/a.cc": '#include "worker/host/b.h"\n'}, "may include"),
         ({"tools/warpsmith/a.cc": '#include "worker/shell/b.h"\n'}, ""),
         ({"policy/core/a.cc": "#include <thread>\n"}, "pure"),
+        ({"worker/judgement/a.cc": "#include <thread>\n"}, "pure"),
+        ({"worker/judgement/a.cc": '#include "worker/core/b.h"\n'}, "may include"),
+        ({"worker/oracle/a.cc": '#include "worker/core/b.h"\n'}, "may include"),
+        ({"worker/oracle/a.cc": '#include "worker/judgement/b.h"\n'}, ""),
         ({"policy/core/a_test.cc": "#include <thread>\n"}, ""),
         ({"policy/torch/a.h": header + "#include <torch/torch.h>\n"}, "heavy"),
         ({f"policy/torch/a{i}.cc": "#include <torch/torch.h>\n" for i in range(9)}, "files include"),

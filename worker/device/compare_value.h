@@ -1,8 +1,8 @@
 // One element of a floating output against what it should be: the same text for the host (g++) and
-// for CUDA (NVRTC). It is the definition of worker/core/verdict.h for CompareKind::kValue without
-// the report: an element is right if it is within max(atol + rtol * |expected|, max_bound); NaN
-// (where `equal_nan`) and infinities match in place. Pure. All arithmetic in doubles, which hold
-// every value of every floating dtype; compile without contraction of multiply-adds.
+// for CUDA (NVRTC). It is the definition of worker/judgement/verdict.h for CompareKind::kValue
+// without the report: an element is right if it is within max(atol + rtol * |expected|, max_bound);
+// NaN (where `equal_nan`) and infinities match in place. Pure. All arithmetic in doubles, which
+// hold every value of every floating dtype; compile without contraction of multiply-adds.
 #pragma once
 
 #ifdef __CUDACC_RTC__

@@ -5,7 +5,7 @@
 
 #include "common/net/frame_socket.h"
 #include "common/suite/resolve.h"
-#include "worker/core/evaluation.h"
+#include "worker/judgement/evaluation.h"
 
 namespace warpsmith {
 namespace {

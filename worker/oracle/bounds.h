@@ -7,8 +7,8 @@
 #include "common/base/result.h"
 #include "common/model/plan.h"
 #include "common/model/task.h"
-#include "worker/core/verdict.h"
 #include "worker/device/oracle_device.h"
+#include "worker/judgement/verdict.h"
 #include "worker/oracle/reference.h"
 
 namespace warpsmith {

@@ -1,5 +1,5 @@
 // Compares outputs on the device where they lie, chunk by chunk, so that memory stays bounded. What
-// is right is defined by worker/core/verdict.h; a quick pass on the device finds out whether
+// is right is defined by worker/judgement/verdict.h; a quick pass on the device finds out whether
 // anything is wrong, and only then elements come to the host to be reported. Thread-compatible: the
 // oracle's one thread.
 #pragma once
@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "common/base/result.h"
-#include "worker/core/verdict.h"
 #include "worker/device/oracle_device.h"
+#include "worker/judgement/verdict.h"
 #include "worker/oracle/values.h"
 
 namespace warpsmith {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/runtime/log.h"
-#include "worker/core/evaluation.h"
+#include "worker/judgement/evaluation.h"
 #include "worker/oracle/timing.h"
 #include "worker/oracle/verify.h"
 

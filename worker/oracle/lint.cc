@@ -7,7 +7,7 @@
 
 #include "common/base/random.h"
 #include "common/suite/task_shapes.h"
-#include "worker/core/verdict.h"
+#include "worker/judgement/verdict.h"
 #include "worker/oracle/bounds.h"
 #include "worker/oracle/comparator.h"
 

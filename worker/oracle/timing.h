@@ -4,7 +4,7 @@
 
 #include <variant>
 
-#include "worker/core/evaluation.h"
+#include "worker/judgement/evaluation.h"
 #include "worker/oracle/bench.h"
 
 namespace warpsmith {

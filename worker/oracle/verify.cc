@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "worker/core/evaluation.h"
+#include "worker/judgement/evaluation.h"
 
 namespace warpsmith {
 namespace {

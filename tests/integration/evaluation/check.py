@@ -25,7 +25,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 SUITES = HERE.parents[2] / "suites"
-# The least that a run may take before it is ended, in ms (worker/core/evaluation.h: RunLimit).
+# The least that a run may take before it is ended, in ms (worker/judgement/evaluation.h: RunLimit).
 LEAST_LIMIT_MS = {"host": 1500, "cuda": 2000}
 GRACE_MS = 2000
 

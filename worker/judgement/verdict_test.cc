@@ -1,4 +1,4 @@
-#include "worker/core/verdict.h"
+#include "worker/judgement/verdict.h"
 
 #include <gtest/gtest.h>
 

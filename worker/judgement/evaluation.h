@@ -11,7 +11,7 @@
 #include "common/model/outcome.h"
 #include "common/model/task.h"
 #include "schema/device.h"
-#include "worker/core/statistics.h"
+#include "worker/judgement/statistics.h"
 
 namespace warpsmith {
 

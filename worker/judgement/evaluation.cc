@@ -1,4 +1,4 @@
-#include "worker/core/evaluation.h"
+#include "worker/judgement/evaluation.h"
 
 #include <algorithm>
 #include <cmath>

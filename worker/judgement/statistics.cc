@@ -1,4 +1,4 @@
-#include "worker/core/statistics.h"
+#include "worker/judgement/statistics.h"
 
 #include <algorithm>
 #include <cmath>
