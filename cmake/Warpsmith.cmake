@@ -7,9 +7,13 @@
 #                [THREADED] [NO_SANITIZE])
 #   A GoogleTest program; each of its tests is a ctest test. TORCH: left out where libtorch is.
 #   Runs under the address sanitizer unless NO_SANITIZE; under the thread sanitizer where THREADED.
-# Targets: programs; sanitize_address_tests; sanitize_thread_tests.
+# warpsmith_benchmark(NAME SRCS x_benchmark.cc ... DEPS ...)
+#   A google-benchmark program with a main of its own or benchmark's. Its test, benchmark.<NAME>, runs
+#   everything in it once and looks at no time: a benchmark CHECKs what it measures.
+# Targets: programs; benchmarks; sanitize_address_tests; sanitize_thread_tests.
 include(GoogleTest)
 add_custom_target(programs)
+add_custom_target(benchmarks)
 add_custom_target(sanitize_address_tests)
 add_custom_target(sanitize_thread_tests)
 
@@ -96,4 +100,14 @@ function(warpsmith_test name)
     list(APPEND properties RUN_SERIAL TRUE)
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
+endfunction()
+
+function(warpsmith_benchmark name)
+  cmake_parse_arguments(arg "" "" "SRCS;DEPS" ${ARGN})
+  warpsmith_resolve(deps ${arg_DEPS})
+  add_executable(${name} ${arg_SRCS})
+  target_link_libraries(${name} PRIVATE ${deps} benchmark::benchmark)
+  add_dependencies(benchmarks ${name})
+  add_test(NAME benchmark.${name} COMMAND ${name} --benchmark_min_time=0.001)
+  set_tests_properties(benchmark.${name} PROPERTIES TIMEOUT 300 LABELS benchmark)
 endfunction()
