@@ -24,7 +24,10 @@
 #include "common/base/check.h"
 #include "common/wire/codec.h"
 #include "schema/coordinator.capnp.h"
-#include "schema/model.capnp.h"
+#include "schema/coordinator.h"
+#include "schema/outcome.capnp.h"
+#include "schema/run.capnp.h"
+#include "schema/trajectory.capnp.h"
 
 namespace warpsmith {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "common/model/coordinator_protocol.h"
 #include "coordinator/core/coordinator.h"
+#include "schema/coordinator.h"
 
 namespace warpsmith {
 

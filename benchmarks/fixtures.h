@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/model/coordinator_protocol.h"
+#include "schema/coordinator.h"
 
 namespace warpsmith {
 
