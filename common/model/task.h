@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/model/device_kind.h"
 #include "schema/task.h"
 
 namespace warpsmith {
@@ -13,9 +14,9 @@ namespace warpsmith {
 // One choice of a task's dimensions: name -> size.
 using Dims = std::map<std::string, int64_t>;
 
-// The simulated device takes the host's.
+// The list that this kind of device takes.
 inline const std::vector<Case>& CasesOf(const Task& task, DeviceKind kind) {
-  return kind == DeviceKind::kCuda ? task.cuda_cases : task.host_cases;
+  return TraitsOf(kind).cases == CaseList::kGpu ? task.cuda_cases : task.host_cases;
 }
 
 }  // namespace warpsmith

@@ -196,8 +196,6 @@ class Resolver {
       if (grid[i] % cluster[i] != 0)
         return Reject(
             fmt::format("grid {} is {}, not a multiple of {}", kAxis[i], grid[i], cluster[i]));
-    if (device_.kind == DeviceKind::kHost)
-      return Exceeds("clusters are unsupported on the host device");
     if (!HasClusters()) return Exceeds(fmt::format("{} has no clusters", device_.architecture));
     return true;
   }

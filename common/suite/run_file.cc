@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 
+#include "common/model/device_kind.h"
 #include "common/model/run_check.h"
 #include "common/suite/suite_file.h"
 #include "common/suite/text_file.h"
@@ -108,8 +109,7 @@ Result<RunSpec> ParseRun(std::string_view text, std::string_view file, const Sui
                 .value_or(1);
     }
     if (const auto* device = fields.Find("device"))
-      spec.device = ReadWord(*device, "device", {"auto", "cuda", "host", "simulated"}, &problems)
-                        .value_or("auto");
+      spec.device = ReadWord(*device, "device", DeviceWords(), &problems).value_or("auto");
     if (const auto* seed = fields.Find("seed"))
       spec.seed = static_cast<uint64_t>(
           ReadInteger(*seed, "seed", 0, std::numeric_limits<int64_t>::max(), &problems)

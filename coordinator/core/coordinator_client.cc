@@ -1,4 +1,5 @@
 // What clients ask.
+#include "common/model/device_kind.h"
 #include "coordinator/core/coordinator.h"
 
 namespace warpsmith {
@@ -179,9 +180,9 @@ std::string Coordinator::WhyWaits(const Job& job) const {
     return "waits for a worker with a device of kind " + plan->device;
   const Task& task = plan->body.task;
   std::string kinds;
-  for (DeviceKind kind : {DeviceKind::kCuda, DeviceKind::kHost})
-    if (!CasesOf(task, kind).empty())
-      kinds += (kinds.empty() ? "" : " or ") + std::string(ToString(kind));
+  for (const DeviceTraits& traits : AllDeviceTraits())
+    if (!traits.modelled && !CasesOf(task, traits.kind).empty())
+      kinds += (kinds.empty() ? "" : " or ") + std::string(ToString(traits.kind));
   return "waits for a worker with a device of kind " + kinds + ", for task " + task.id.value() +
          " has cases for no other";
 }

@@ -6,6 +6,7 @@
 
 #include "common/base/check.h"
 #include "common/base/random.h"
+#include "common/model/device_kind.h"
 #include "coordinator/core/coordinator.h"
 
 namespace warpsmith {
@@ -52,18 +53,18 @@ bool Coordinator::AssignOne(TimePoint now, Worker& worker) {
 std::optional<DeviceKind> Coordinator::KindFor(const TrainingRun& run) const {
   if (run.device()) return run.device();
   std::vector<DeviceKind> kinds;
-  for (DeviceKind kind : kDeviceKindsByWorth)
-    if (run.HasTasksFor(kind)) kinds.push_back(kind);
+  for (const DeviceTraits& traits : AllDeviceTraits())
+    if (run.HasTasksFor(traits.kind)) kinds.push_back(traits.kind);
   return workers_.FirstKind(run.spec().policy, kinds);
 }
 
 // The kind that was asked for, or the best one of this worker, if the task has a case for it.
 std::optional<DeviceKind> Coordinator::KindFor(const EvaluationPlan& plan, const Worker& worker) {
   const auto asked = ParseWord<DeviceKind>(plan.device);
-  for (DeviceKind kind : kDeviceKindsByWorth)
-    if ((!asked || kind == *asked) && !CasesOf(plan.body.task, kind).empty() &&
-        worker.Device(kind, {}))
-      return kind;
+  for (const DeviceTraits& traits : AllDeviceTraits())
+    if ((!asked || traits.kind == *asked) && !CasesOf(plan.body.task, traits.kind).empty() &&
+        worker.Device(traits.kind, {}))
+      return traits.kind;
   return std::nullopt;
 }
 

@@ -1,8 +1,12 @@
 #include "coordinator/core/submissions.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 
+#include "common/model/device_kind.h"
 #include "common/model/known.h"
 #include "common/model/run_check.h"
 #include "common/model/task.h"
@@ -22,7 +26,7 @@ Status CheckKey(const std::string& key) {
 Status CheckDevice(const std::string& device) {
   if (device == "auto" || ParseWord<DeviceKind>(device)) return {};
   return Fail(ErrorCode::kInvalidInput,
-              "device: '" + device + "' is not one of auto, cuda, host, simulated");
+              fmt::format("device: '{}' is not one of {}", device, fmt::join(DeviceWords(), ", ")));
 }
 
 Status CheckRange(const char* field, int64_t value, int64_t low, int64_t high) {
@@ -32,9 +36,19 @@ Status CheckRange(const char* field, int64_t value, int64_t low, int64_t high) {
                                             std::to_string(high));
 }
 
-bool HasTrainCase(const std::vector<Case>& cases) {
+bool HasCase(const Task& task, DeviceKind kind) { return !CasesOf(task, kind).empty(); }
+bool HasTrainCase(const Task& task, DeviceKind kind) {
+  const auto& cases = CasesOf(task, kind);
   return std::any_of(cases.begin(), cases.end(),
                      [](const Case& c) { return c.role == CaseRole::kTrain; });
+}
+
+// Whether a task has what is needed on the device that was asked for, or on any.
+bool HasFor(const std::string& device, const Task& task, bool (*has)(const Task&, DeviceKind)) {
+  if (const auto kind = ParseWord<DeviceKind>(device)) return has(task, *kind);
+  const auto all = AllDeviceTraits();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const DeviceTraits& traits) { return has(task, traits.kind); });
 }
 
 Status CheckTasks(const RunSpec& spec) {
@@ -44,11 +58,9 @@ Status CheckTasks(const RunSpec& spec) {
       if (!ids.insert(task.id).second)
         return Fail(ErrorCode::kInvalidInput, "suites: task " + task.id.value() + " comes twice");
   // A run without a device of its own gets one that it has train cases for.
-  const auto kind = ParseWord<DeviceKind>(spec.device);
   const auto tasks = AllTasks(spec);
   const bool some = std::any_of(tasks.begin(), tasks.end(), [&](const Task* task) {
-    return kind ? HasTrainCase(CasesOf(*task, *kind))
-                : HasTrainCase(task->cuda_cases) || HasTrainCase(task->host_cases);
+    return HasFor(spec.device, *task, HasTrainCase);
   });
   if (!some)
     return Fail(ErrorCode::kInvalidInput,
@@ -81,10 +93,7 @@ Status CheckSubmission(const SubmitEvaluation& submission) {
                              1, kMaxCandidates));
   // Where a task has no case no oracle admits it.
   const Task& task = submission.job.task;
-  const auto kind = ParseWord<DeviceKind>(submission.device);
-  const bool some =
-      kind ? !CasesOf(task, *kind).empty() : !task.cuda_cases.empty() || !task.host_cases.empty();
-  if (!some)
+  if (!HasFor(submission.device, task, HasCase))
     return Fail(ErrorCode::kInvalidInput,
                 "task: " + task.id.value() + " has no case for device " + submission.device);
   return {};

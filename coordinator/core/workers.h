@@ -32,11 +32,6 @@ struct Worker {
   std::optional<int32_t> Device(DeviceKind kind, const std::map<int32_t, size_t>& load) const;
 };
 
-// Best first: a figure from a real GPU is worth more than one from a CPU, and that more than a
-// model's.
-constexpr DeviceKind kDeviceKindsByWorth[] = {DeviceKind::kCuda, DeviceKind::kHost,
-                                              DeviceKind::kSimulated};
-
 // Pure; not shared among threads.
 class WorkerTable {
  public:

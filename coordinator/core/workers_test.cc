@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/model/device_kind.h"
+
 namespace warpsmith {
 namespace {
 
@@ -51,8 +53,8 @@ TEST_F(WorkersTest, WhatAWorkerUsesItDoesNotRefuse) {
 }
 
 TEST_F(WorkersTest, TheFirstKindThatSomeWorkerHasIsTaken) {
-  const std::vector<DeviceKind> kinds(std::begin(kDeviceKindsByWorth),
-                                      std::end(kDeviceKindsByWorth));
+  std::vector<DeviceKind> kinds;
+  for (const DeviceTraits& traits : AllDeviceTraits()) kinds.push_back(traits.kind);
   EXPECT_FALSE(workers.FirstKind("random", kinds).has_value());
   workers.Register(WorkerId("a"), Offer({DeviceKind::kSimulated}), now);
   EXPECT_EQ(workers.FirstKind("random", kinds), DeviceKind::kSimulated);

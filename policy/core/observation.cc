@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "common/base/check.h"
+#include "common/model/device_kind.h"
 #include "common/model/outcome.h"
 #include "policy/core/reference.h"
 
@@ -94,7 +95,7 @@ void AddTask(const Task& task, DeviceKind device, Features& features) {
 }
 
 void AddDevice(const DeviceFacts& device, Features& features) {
-  features.OneHot(static_cast<size_t>(device.kind), 3);
+  features.OneHot(static_cast<size_t>(device.kind), AllDeviceTraits().size());
   features.Log2(device.sm_count);
   features.Log2(static_cast<double>(device.l2_bytes) / 1024);
 }

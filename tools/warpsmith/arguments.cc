@@ -3,7 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "common/model/device_kind.h"
 #include "tools/warpsmith/commands.h"
 
 namespace warpsmith {
@@ -39,6 +43,10 @@ Subcommand<Options> Add(CLI::App* app, Action* action, const char* name, const c
   return command;
 }
 
+std::vector<std::string> Texts(const std::vector<std::string_view>& words) {
+  return {words.begin(), words.end()};
+}
+
 void AddCoordinator(CLI::App* app, std::string* address) {
   app->add_option("--coordinator", *address,
                   "address of the coordinator (default: WARPSMITH_COORDINATOR, then "
@@ -70,7 +78,7 @@ void AddJudging(CLI::App* app, Action* action) {
   eval.app->add_option("task", o.task, "id of a task in it")->required();
   eval.app->add_option("file", o.file, "the candidate: CUDA device code with its plan")->required();
   eval.app->add_option("--device", o.device, "where to run it")
-      ->check(CLI::IsMember({"host", "cuda", "auto"}))
+      ->check(CLI::IsMember(Texts(RealDeviceWords())))
       ->capture_default_str();
   eval.app->add_option("--depth", o.depth, "how deep to go: each does all that stands before it")
       ->check(CLI::IsMember({"verify", "screen", "measure", "confirm"}))
@@ -103,7 +111,7 @@ void AddServing(CLI::App* app, Action* action) {
                    "resumes what was there")
       ->capture_default_str();
   up.app->add_option("--device", o.device, "what the workers run candidates on")
-      ->check(CLI::IsMember({"auto", "cuda", "host", "simulated"}))
+      ->check(CLI::IsMember(Texts(DeviceWords())))
       ->capture_default_str();
   up.app->add_option("--listen", o.listen, "address of the coordinator")->capture_default_str();
   up.app->add_option("--workers", o.workers, "worker processes")

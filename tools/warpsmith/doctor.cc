@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "common/model/device_kind.h"
 #include "common/runtime/files.h"
 #include "common/runtime/install.h"
 #include "common/runtime/subprocess.h"
@@ -130,7 +131,10 @@ void Toolkit(Findings* findings) {
 }
 
 // Starts what judges candidates on this kind of device, which proves it from end to end.
-void Device(const std::string& kind, bool needed, Findings* findings) {
+void Device(const DeviceTraits& traits, Findings* findings) {
+  const std::string kind = ToString(traits.kind);
+  // A machine without nodes of a kind's may do without it; what needs none is everywhere.
+  const bool needed = *traits.nodes.prefix == '\0';
   ProcessEvaluatorOptions options;
   options.device = kind;
   options.compilers = 1;
@@ -140,10 +144,9 @@ void Device(const std::string& kind, bool needed, Findings* findings) {
     return;
   }
   for (const auto& device : (*evaluator)->Devices())
-    findings->Good(
-        "device " + kind,
-        fmt::format("{}, {}, {} {}, clocks {}", device.name, device.architecture, device.sm_count,
-                    kind == "cuda" ? "SMs" : "cores", ToString(device.clock_mode)));
+    findings->Good("device " + kind,
+                   fmt::format("{}, {}, {} {}, clocks {}", device.name, device.architecture,
+                               device.sm_count, traits.cores_noun, ToString(device.clock_mode)));
 }
 
 void Coordinator(const std::string& flag, Findings* findings) {
@@ -171,8 +174,8 @@ Result<int> RunDoctor(const DoctorOptions& options) {
   Machine(&findings);
   Programs(&findings);
   Toolkit(&findings);
-  Device("host", true, &findings);
-  Device("cuda", false, &findings);
+  for (const DeviceTraits& traits : AllDeviceTraits())
+    if (!traits.modelled) Device(traits, &findings);
   Coordinator(options.coordinator, &findings);
   fmt::print("{}", findings.ToString());
   fmt::print("\n{}\n", findings.broken() ? "This machine lacks something: see the lines with LACKS."

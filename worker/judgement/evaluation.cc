@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/model/device_kind.h"
+
 namespace warpsmith {
 
 EvaluationSteps PlanEvaluation(const Task& task, DeviceKind kind, Depth depth) {
   EvaluationSteps steps;
-  const bool host = kind != DeviceKind::kCuda;
-  steps.uneven_loads = host ? 3 : 2;
-  steps.blocks_if_noisy = host ? 48 : 0;
+  steps.rules = TimingRulesFor(kind);
   const auto& cases = CasesOf(task, kind);
   const bool holdout = depth >= Depth::kMeasure;
   // Edge cases are the smallest and catch most: a wrong candidate ends early.
@@ -26,12 +26,11 @@ EvaluationSteps PlanEvaluation(const Task& task, DeviceKind kind, Depth depth) {
     case Depth::kVerify:
     case Depth::kScreen:
       steps.timing = Stage::kScreen;
-      // Half the baseline's speed is far from a champion: its reward needs no second digit.
       steps.stopping = {.target_half_width = 0.02,
-                        .clearly_slower = host ? 0.5 : 0,
+                        .clearly_slower = steps.rules.clearly_slower,
                         .min_blocks = 6,
                         .max_blocks = 11,
-                        .budget = host ? milliseconds(250) : milliseconds(1500)};
+                        .budget = steps.rules.screen_budget};
       break;
     case Depth::kMeasure:
       steps.timing = Stage::kMeasure;
@@ -57,8 +56,7 @@ EvaluationSteps PlanEvaluation(const Task& task, DeviceKind kind, Depth depth) {
 size_t BufferSets(uint64_t bytes_per_set, const DeviceFacts& device) {
   const auto memory = static_cast<uint64_t>(std::max<int64_t>(device.memory_bytes, 0));
   if (memory > 0 && bytes_per_set > memory / 16) return 2;
-  // The host flushes its cache between runs anyway, and more sets would only take more time.
-  if (device.kind != DeviceKind::kCuda || bytes_per_set == 0) return 4;
+  if (TraitsOf(device.kind).cold_cache == ColdCache::kByFlush || bytes_per_set == 0) return 4;
   const auto cache = 3 * static_cast<uint64_t>(std::max<int64_t>(device.l2_bytes, 0));
   const uint64_t wanted = std::clamp<uint64_t>((cache + bytes_per_set - 1) / bytes_per_set, 4, 8);
   return static_cast<size_t>(wanted + wanted % 2);
@@ -81,10 +79,10 @@ uint64_t NeededBytes(uint64_t bytes_per_set, size_t sets, uint64_t elements) {
 }
 
 Duration RunLimit(double baseline_us, size_t runs, DeviceKind kind) {
-  // A plain kernel may well take a hundred times the library's; a second of slack covers the
-  // machine.
-  const double base_ms = kind == DeviceKind::kCuda ? 2000 : 1500;
-  const double ms = base_ms + 0.3 * baseline_us * static_cast<double>(runs);
+  // A plain kernel may well take a hundred times the library's; the slack covers the machine.
+  const double slack_ms =
+      std::chrono::duration<double, std::milli>(TimingRulesFor(kind).run_slack).count();
+  const double ms = slack_ms + 0.3 * baseline_us * static_cast<double>(runs);
   return std::chrono::milliseconds(static_cast<int64_t>(std::min(ms, 30000.0)));
 }
 

@@ -12,6 +12,7 @@
 #include "common/model/task.h"
 #include "schema/device.h"
 #include "worker/judgement/statistics.h"
+#include "worker/judgement/timing_rules.h"
 
 namespace warpsmith {
 
@@ -20,12 +21,9 @@ struct EvaluationSteps {
   std::vector<size_t> timed;      // of these, which are timed
   Stage timing = Stage::kScreen;  // the stage that times them
   StoppingOptions stopping;
-  size_t free_rounds = 5;  // candidate-free rounds of the baseline before
-  int attempts = 3;        // of a case whose measurement is not valid
-  // Where what the criterion is content with would be too noisy to count, blocks go on up to these:
-  // on the host more of them settle what a fresh start would only repeat.
-  size_t blocks_if_noisy = 0;
-  int uneven_loads = 2;        // fresh loads that must be uneven before it is a violation
+  size_t free_rounds = 5;      // candidate-free rounds of the baseline before
+  int attempts = 3;            // of a case whose measurement is not valid
+  TimingRules rules;           // of the kind of device
   bool fresh_process = false;  // a confirmation trusts no process that ran anything before
 };
 

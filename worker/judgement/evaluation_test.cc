@@ -37,11 +37,14 @@ TEST(Depth, DecidesWhichCasesAreVerifiedAndTimed) {
   EXPECT_LT(confirm.stopping.target_half_width, measure.stopping.target_half_width);
 }
 
-TEST(Depth, UnevenRunsMustOutliveFreshLoadsBeforeTheyAreHeldAgainstAnybody) {
-  for (DeviceKind kind : {DeviceKind::kHost, DeviceKind::kCuda}) {
-    const auto steps = PlanEvaluation(SoftmaxTask(), kind, Depth::kScreen);
-    EXPECT_GE(steps.uneven_loads, kind == DeviceKind::kHost ? 3 : 2);
-  }
+TEST(Depth, AScreenOnSharedCoresIsShortAndGoesOnWhereItWasNoisy) {
+  const auto host = PlanEvaluation(SoftmaxTask(), DeviceKind::kHost, Depth::kScreen);
+  const auto gpu = PlanEvaluation(SoftmaxTask(), DeviceKind::kCuda, Depth::kScreen);
+  EXPECT_LT(host.stopping.budget, gpu.stopping.budget);
+  EXPECT_GT(host.stopping.clearly_slower, gpu.stopping.clearly_slower);
+  EXPECT_GT(host.rules.blocks_if_noisy, host.stopping.max_blocks);
+  EXPECT_GE(host.rules.uneven_loads, 3) << "uneven runs must outlive fresh loads";
+  EXPECT_GE(gpu.rules.uneven_loads, 2);
 }
 
 TEST(Depth, EveryDepthCanDecideAtItsFirstLook) {

@@ -169,9 +169,7 @@ bool BlockIsVoid(double baseline_us, double free_median_us, double free_sigma_us
 
 bool CandidateLeads(Random& random) { return (random.Bits() & 1) != 0; }
 
-Validity JudgeValidity(const ValidityEvidence& evidence) {
-  const bool host = evidence.kind == DeviceKind::kHost;
-  const double limit = host ? 0.5 : 0.05, noise_limit = host ? 0.15 : 0.03;
+Validity JudgeValidity(const ValidityEvidence& evidence, const NoiseRule& rule) {
   double slowest = 0, fastest = 0;
   bool unseen = evidence.clocks_mhz.empty();
   for (double clock : evidence.clocks_mhz) {
@@ -186,15 +184,12 @@ Validity JudgeValidity(const ValidityEvidence& evidence) {
   if (slowest > 0 && (fastest - slowest) / fastest > 0.03) return Validity::kThrottled;
   if (evidence.candidate_us.empty() || evidence.void_blocks > evidence.candidate_us.size())
     return Validity::kNoisy;
-  if (evidence.noise > noise_limit && !(host && evidence.decided)) return Validity::kNoisy;
-  if (RelativeSpread(evidence.candidate_us) > limit || RelativeSpread(evidence.baseline_us) > limit)
+  if (evidence.noise > rule.most_noise && !(rule.decided_excuses_noise && evidence.decided))
+    return Validity::kNoisy;
+  if (RelativeSpread(evidence.candidate_us) > rule.most_spread ||
+      RelativeSpread(evidence.baseline_us) > rule.most_spread)
     return Validity::kNoisy;
   return Validity::kValid;
-}
-
-UnevenRule UnevenRuleFor(DeviceKind kind) {
-  if (kind == DeviceKind::kHost) return {.resolution_us = 50, .least_blocks = 5, .agreeing = 1};
-  return {};
 }
 
 std::optional<size_t> UnevenPosition(std::span<const std::vector<double>> candidate,

@@ -69,15 +69,18 @@ struct ValidityEvidence {
   double noise = 0;                    // of AaNoise
   bool decided = false;                // the comparison is no tie, for all the noise
   std::span<const double> clocks_mhz;  // seen while the candidate ran; zeros are unknown
-  DeviceKind kind = DeviceKind::kHost;
   ClockMode mode = ClockMode::kObserved;
 };
-// Noisy: a role's robust spread is over 5 % (host 50 %: its cores are shared with the system), or
-// more blocks were void than counted, or the A/A noise is over 3 % (host 15 %), beyond which a tie
-// would hide almost anything; on the host a comparison that is decided for all that hides nothing.
-// Throttled: the SM clock moved by over 3 % between blocks. Clocks unverified: mode `locked` and
-// nobody saw the clock.
-Validity JudgeValidity(const ValidityEvidence& evidence);
+// What makes a measurement too noisy to count.
+struct NoiseRule {
+  double most_spread = 0.05;  // robust spread of a role's blocks, relative
+  double most_noise = 0.03;   // A/A, beyond which a tie would hide almost anything
+  // A comparison that is decided for all the noise hides nothing.
+  bool decided_excuses_noise = false;
+};
+// Noisy: past the rule, or more blocks were void than counted. Throttled: the SM clock moved by
+// over 3 % between blocks. Clocks unverified: mode `locked` and nobody saw the clock.
+Validity JudgeValidity(const ValidityEvidence& evidence, const NoiseRule& rule);
 
 // What makes a candidate uneven. A violation is a verdict on its author, so the machine must have
 // no part in it: whatever takes a core away for a moment makes single runs long, here and there.
@@ -87,8 +90,6 @@ struct UnevenRule {
   size_t least_blocks = 4;   // to tell at all
   double agreeing = 0.75;    // share of the blocks that must show it, in the same position
 };
-// Slower to accuse on the host, whose cores are shared: every block must show it.
-UnevenRule UnevenRuleFor(DeviceKind kind);
 
 // The position in a block whose run takes `factor` times the block's others, or they it, in at
 // least `agreeing` of the blocks, and beyond what the baseline's own runs do in that position.

@@ -97,10 +97,10 @@ Outcome Judge::Run(const EvaluateRequest& request, std::vector<StageTime>& stage
   for (size_t index : steps.timed) {
     Ending masked;
     int uneven = 0;
-    for (int attempt = 0; attempt < std::max(steps.attempts, steps.uneven_loads); ++attempt) {
+    for (int attempt = 0; attempt < std::max(steps.attempts, steps.rules.uneven_loads); ++attempt) {
       auto timed = TimeCase(bench, steps, index);
       if (auto* outcome = std::get_if<Outcome>(&timed)) {
-        if (!IsUneven(*outcome) || ++uneven >= steps.uneven_loads) return std::move(*outcome);
+        if (!IsUneven(*outcome) || ++uneven >= steps.rules.uneven_loads) return std::move(*outcome);
         // Uneven once may be the machine; each attempt loads the module anew.
         masked = Infrastructure{InfrastructureKind::kTooNoisy,
                                 Label(bench.case_at(index)) + ": uneven, not in every load"};

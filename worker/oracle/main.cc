@@ -4,12 +4,14 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "common/model/device_kind.h"
 #include "common/runtime/child_flags.h"
 #include "common/runtime/log.h"
 #include "common/wire/codec.h"
@@ -24,13 +26,26 @@
 namespace warpsmith {
 namespace {
 
-Result<std::unique_ptr<OracleDevice>> Open(DeviceKind kind, int index) {
-  if (kind == DeviceKind::kHost) return std::make_unique<HostOracleDevice>(index);
-  if (kind != DeviceKind::kCuda)
-    return Fail(ErrorCode::kInvalidInput, "the simulated device needs no oracle");
+Result<std::unique_ptr<OracleDevice>> OpenCuda(int index) {
   ASSIGN_OR_RETURN(auto device, CudaOracleDevice::Create(index));
   RETURN_IF_ERROR(LoadTorchCuda());
   return device;
+}
+
+Result<std::unique_ptr<OracleDevice>> OpenHost(int index) {
+  return std::make_unique<HostOracleDevice>(index);
+}
+
+using OpenDevice = Result<std::unique_ptr<OracleDevice>> (*)(int index);
+const std::map<DeviceKind, OpenDevice> kOpen = {{DeviceKind::kCuda, OpenCuda},
+                                                {DeviceKind::kHost, OpenHost}};
+
+Result<std::unique_ptr<OracleDevice>> Open(DeviceKind kind, int index) {
+  const auto found = kOpen.find(kind);
+  if (found == kOpen.end())
+    return Fail(ErrorCode::kInvalidInput,
+                std::string("no oracle judges on a device of kind ") + ToString(kind));
+  return found->second(index);
 }
 
 // Sets of buffers are descriptors, and the baseline must not pay for fresh pages that a candidate,
@@ -61,8 +76,9 @@ Result<int> Run(int argc, char** argv) {
     LogError("no_device", {{"why", device.error().message}});
     return ExitStatus(device.error().code);
   }
-  // The host's baseline has the lane's cores, as a candidate has; a GPU's needs one to launch from.
-  ConfigureTorch(kind == DeviceKind::kHost ? LaneCores() : 1);
+  // A baseline that runs on the lane's cores has all of them, as a candidate has; one on a device
+  // of its own needs a core to launch from.
+  ConfigureTorch(TraitsOf(kind).shares_host_cores ? LaneCores() : 1);
   OracleServer server(std::move(supervisor), **device);
   const Status served = server.Serve();
   if (!served) LogError("stopped", {{"why", served.error().message}});

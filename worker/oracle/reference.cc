@@ -16,6 +16,7 @@
 
 #undef CHECK  // libtorch's logging has one of its own
 #include "common/base/check.h"
+#include "common/model/device_kind.h"
 #include "common/suite/task_shapes.h"
 #include "worker/oracle/torch_values.h"
 
@@ -36,8 +37,9 @@ constexpr std::array<std::pair<Dtype, at::ScalarType>, 10> kScalarTypes{{
 }};
 
 at::Device DeviceOf(DeviceKind kind, int index) {
-  return kind == DeviceKind::kCuda ? at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(index))
-                                   : at::Device(at::kCPU);
+  return TraitsOf(kind).memory == BufferMemory::kDevice
+             ? at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(index))
+             : at::Device(at::kCPU);
 }
 
 // A scalar as the task's kernels get it: rounded to its own type.

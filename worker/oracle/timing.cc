@@ -187,11 +187,8 @@ Ending CaseTimer::TimeBaselineAloneAgain() {
 
 void CaseTimer::JudgeFreeRounds() {
   free_median_us_ = Median(free_rounds_us_);
-  // On the host other processes share the cores; what they take is no sign of a candidate's
-  // mischief, as long as it is less than what a thread that a candidate left behind would take:
-  // half of a core.
-  const double least = kind_ == DeviceKind::kHost ? 0.5 / 3 * free_median_us_ : 0;
-  free_sigma_us_ = std::max(RobustSigma(free_rounds_us_), least);
+  free_sigma_us_ =
+      std::max(RobustSigma(free_rounds_us_), steps_.rules.least_free_sigma * free_median_us_);
 }
 
 Ending CaseTimer::Candidate(std::span<const size_t> order) {
@@ -279,8 +276,7 @@ Ending CaseTimer::RunBlock(bool counts) {
   candidate_blocks_.push_back(candidate_runs_);
   baseline_blocks_.push_back(baseline_runs_);
   const double baseline_us = Sum(baseline_runs_);
-  // On the host a hand-over leaves the baseline's own code and data cold, flush or not.
-  const double slack_us = kind_ == DeviceKind::kHost ? 15.0 * static_cast<double>(sets_.size()) : 0;
+  const double slack_us = steps_.rules.hand_over_us * static_cast<double>(sets_.size());
   if (BlockIsVoid(baseline_us, free_median_us_, free_sigma_us_, slack_us)) {
     ++void_blocks_;
     return TimeBaselineAloneAgain();
@@ -314,7 +310,7 @@ Ending CaseTimer::CheckAgainstWallClock() {
   const size_t runs = static_cast<size_t>(std::ceil(wanted)) + 1;
   double least_us = INFINITY, crowding = 1;
   for (int attempt = 0; attempt < 3; ++attempt) {
-    if (kind_ == DeviceKind::kHost) crowding = std::max(crowding, WallByCpuTime());
+    if (steps_.rules.wall_is_crowded) crowding = std::max(crowding, WallByCpuTime());
     for (auto& set : sets_)
       if (auto done = set->Fill(bench_.random.Fork(), bench_.random.Bits()); !done)
         return InfrastructureFrom(done.error());
@@ -332,12 +328,9 @@ Ending CaseTimer::CheckAgainstWallClock() {
     if (auto ending = CheckOutputs()) return ending;
     least_us = std::min(least_us, (wall_us[1] - wall_us[0]) / static_cast<double>(runs - 1));
   }
-  // What a launch costs the runner's own process is not the candidate's, and on the host whoever
-  // else has work takes a share of the core from the wall clock, not from the runs.
-  const double slack_us = kind_ == DeviceKind::kHost
-                              ? (1.5 * crowding - 1) * said_us + 30 * crowding
-                              : 0.03 * said_us + 5;
-  if (least_us <= said_us + slack_us) return std::nullopt;
+  const double most_us =
+      (steps_.rules.wall_factor * said_us + steps_.rules.wall_slack_us) * crowding;
+  if (least_us <= most_us) return std::nullopt;
   bench_.runner.Discard("forged times");
   return Violation{ViolationKind::kTimeForged, "runs said to take " + std::to_string(said_us) +
                                                    " us take " + std::to_string(least_us) +
@@ -376,8 +369,8 @@ Measurement CaseTimer::Summary() const {
                               .noise = m.noise,
                               .decided = m.comparison != Comparison::kTie,
                               .clocks_mhz = clocks_,
-                              .kind = kind_,
-                              .mode = facts.clock_mode});
+                              .mode = facts.clock_mode},
+                             steps_.rules.noise);
   // Too few blocks for an interval are no evidence for or against anybody.
   if (!log_ratios_.empty() && !known) m.validity = Validity::kNoisy;
   return m;
@@ -400,13 +393,12 @@ std::variant<Measurement, Outcome> CaseTimer::Run() {
                              .blocks_run = blocks_run_,
                              .spent = std::chrono::steady_clock::now() - began}) ==
                StopReason::kGoOn ||
-           (blocks_run_ < steps_.blocks_if_noisy && Summary().validity == Validity::kNoisy));
+           (blocks_run_ < steps_.rules.blocks_if_noisy && Summary().validity == Validity::kNoisy));
 
   Measurement measurement = Summary();
-  // The host's noise is never evidence against a candidate.
-  if (kind_ != DeviceKind::kHost || measurement.validity == Validity::kValid)
+  if (!steps_.rules.uneven_only_if_valid || measurement.validity == Validity::kValid)
     if (const auto position =
-            UnevenPosition(candidate_blocks_, baseline_blocks_, UnevenRuleFor(kind_)))
+            UnevenPosition(candidate_blocks_, baseline_blocks_, steps_.rules.uneven))
       return Outcome(Violation{
           ViolationKind::kUneven,
           "run " + std::to_string(*position + 1) + " of a block takes another time than the rest"});

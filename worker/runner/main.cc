@@ -1,6 +1,8 @@
 // warpsmith-runner --device host|cuda --index N --fd F: runs candidates for the oracle at the other
 // end of descriptor F. Started by the worker, two a device.
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "common/runtime/child_flags.h"
@@ -12,10 +14,22 @@
 namespace warpsmith {
 namespace {
 
+Result<std::unique_ptr<RunnerDevice>> OpenCuda(int index) {
+  return CudaRunnerDevice::Create(index);
+}
+
+Result<std::unique_ptr<RunnerDevice>> OpenHost(int) { return std::make_unique<HostRunnerDevice>(); }
+
+using OpenDevice = Result<std::unique_ptr<RunnerDevice>> (*)(int index);
+const std::map<DeviceKind, OpenDevice> kOpen = {{DeviceKind::kCuda, OpenCuda},
+                                                {DeviceKind::kHost, OpenHost}};
+
 Result<std::unique_ptr<RunnerDevice>> Open(DeviceKind kind, int index) {
-  if (kind == DeviceKind::kHost) return std::make_unique<HostRunnerDevice>();
-  if (kind == DeviceKind::kCuda) return CudaRunnerDevice::Create(index);
-  return Fail(ErrorCode::kInvalidInput, "the simulated device needs no runner");
+  const auto found = kOpen.find(kind);
+  if (found == kOpen.end())
+    return Fail(ErrorCode::kInvalidInput,
+                std::string("no runner launches on a device of kind ") + ToString(kind));
+  return found->second(index);
 }
 
 // The exit status; kInvalidInput: the command line.

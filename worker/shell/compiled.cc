@@ -29,10 +29,7 @@ std::string CheckKernels(const CompiledCandidate& compiled) {
 
 std::string CheckCompiled(const CompileRequest& request, const CompiledCandidate& compiled) {
   if (compiled.device_kind != request.device_kind) return "kind of device";
-  if (request.device_kind == DeviceKind::kCuda && compiled.architecture != request.architecture) {
-    return "architecture";
-  }
-  if (!Short(compiled.architecture)) return "architecture";
+  if (compiled.architecture != request.architecture) return "architecture";
   if (compiled.binary.size() > kMaxBinaryBytes) return "size of the binary";
   if (!compiled.binary.starts_with("\x7f"
                                    "ELF"))

@@ -1,10 +1,14 @@
 #include "worker/shell/process_evaluator.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <system_error>
 
 #include "common/base/check.h"
+#include "common/model/device_kind.h"
 #include "common/runtime/files.h"
 #include "common/runtime/install.h"
 #include "common/runtime/log.h"
@@ -21,19 +25,21 @@ namespace fs = std::filesystem;
 
 constexpr int kMostCompilers = 8;
 
-// How many GPUs to try, without calling the driver here: its device nodes, or what the user left
-// visible. The oracles tell which of them work.
-int CountGpus() {
+// How many devices of a kind to try, without calling a driver here: its device nodes, or what the
+// user left visible. The oracles tell which of them work.
+int CountDevices(const DeviceNodes& kind) {
+  const std::string prefix = kind.prefix;
+  if (prefix.empty()) return 1;
   int nodes = 0;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator("/dev", ignored)) {
     std::string name = entry.path().filename().string();
-    bool numbered = name.size() > 6 && name.starts_with("nvidia") &&
-                    std::all_of(name.begin() + 6, name.end(),
-                                [](unsigned char c) { return std::isdigit(c) != 0; });
+    bool numbered = name.size() > prefix.size() && name.starts_with(prefix) &&
+                    std::all_of(name.begin() + static_cast<std::ptrdiff_t>(prefix.size()),
+                                name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
     if (numbered) ++nodes;
   }
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const char* visible = std::getenv(kind.visible);
   if (!visible || nodes == 0) return nodes;
   std::string list = visible;
   if (list.empty() || list == "-1") return 0;
@@ -86,9 +92,10 @@ struct ProcessEvaluator::Impl {
 ProcessEvaluator::ProcessEvaluator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Result<std::unique_ptr<ProcessEvaluator>> ProcessEvaluator::Start(Options options) {
-  if (options.device != "auto" && options.device != "cuda" && options.device != "host") {
-    return Fail(ErrorCode::kInvalidInput,
-                "no device '" + options.device + "': write auto, cuda or host");
+  const auto words = RealDeviceWords();
+  if (std::find(words.begin(), words.end(), options.device) == words.end()) {
+    return Fail(ErrorCode::kInvalidInput, fmt::format("no device '{}': write one of {}",
+                                                      options.device, fmt::join(words, ", ")));
   }
   for (const fs::path& program :
        {options.programs.compiler, options.programs.oracle, options.programs.runner}) {
@@ -103,18 +110,23 @@ Result<std::unique_ptr<ProcessEvaluator>> ProcessEvaluator::Start(Options option
   auto impl = std::make_unique<Impl>();
   impl->options = options;
   CorePlan cores = SplitCores(AllowedCores());
-  std::string why = "this machine has no GPU";
-  if (options.device != "host") {
-    if (int gpus = CountGpus(); gpus > 0) why = impl->StartLanes(DeviceKind::kCuda, gpus, {});
-    if (impl->lanes.empty() && options.device == "cuda") return Fail(ErrorCode::kMissing, why);
+  // All devices of the best kind that works here.
+  std::string why;
+  bool cores_owned = false;
+  for (const DeviceTraits& traits : AllDeviceTraits()) {
+    if (!impl->lanes.empty()) break;
+    if (traits.modelled) continue;
+    if (options.device != "auto" && options.device != ToString(traits.kind)) continue;
+    cores_owned = traits.shares_host_cores;
+    const int count = CountDevices(traits.nodes);
+    why = count == 0 ? fmt::format("this machine has no {}", traits.noun)
+                     : fmt::format("no {} device: {}", ToString(traits.kind),
+                                   impl->StartLanes(traits.kind, count,
+                                                    cores_owned ? cores.lane : std::vector<int>{}));
   }
-  bool on_host = impl->lanes.empty();
-  if (on_host) {
-    why = impl->StartLanes(DeviceKind::kHost, 1, cores.lane);
-    if (impl->lanes.empty()) return Fail(ErrorCode::kMissing, "no host device: " + why);
-  }
+  if (impl->lanes.empty()) return Fail(ErrorCode::kMissing, why);
 
-  const std::vector<int> others = on_host ? cores.rest : AllowedCores();
+  const std::vector<int> others = cores_owned ? cores.rest : AllowedCores();
   int compilers = options.compilers > 0
                       ? options.compilers
                       : std::clamp(static_cast<int>(others.size()), 1, kMostCompilers);
@@ -123,7 +135,7 @@ Result<std::unique_ptr<ProcessEvaluator>> ProcessEvaluator::Start(Options option
                                         .program = options.programs.compiler,
                                         .log_directory = options.log_directory,
                                         .scratch_directory = options.scratch_directory,
-                                        .cores = on_host ? cores.rest : std::vector<int>{},
+                                        .cores = cores_owned ? cores.rest : std::vector<int>{},
                                         .limits = options.limits}));
   return std::unique_ptr<ProcessEvaluator>(new ProcessEvaluator(std::move(impl)));
 }

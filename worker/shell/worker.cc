@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "common/model/device_kind.h"
 #include "common/net/zmq_transport.h"
 #include "common/runtime/files.h"
 #include "common/runtime/install.h"
@@ -39,7 +40,8 @@ Status CheckOwn(const fs::path& directory) {
 }
 
 Result<std::unique_ptr<Evaluator>> MakeEvaluator(const WorkerConfig& config, const fs::path& logs) {
-  if (config.device == "simulated") {
+  const auto kind = ParseWord<DeviceKind>(config.device);
+  if (kind && TraitsOf(*kind).modelled) {
     return std::make_unique<SimulatedEvaluator>(
         SimulatedOptions{.devices = config.simulated_devices,
                          .seed = static_cast<uint64_t>(config.simulated_seed),
@@ -53,8 +55,8 @@ Result<std::unique_ptr<Evaluator>> MakeEvaluator(const WorkerConfig& config, con
                                                             .compilers = config.compilers,
                                                             .log_directory = logs,
                                                             .scratch_directory = scratch}));
-  // The host's lane owns its cores; this thread and what it starts from here on use the others.
-  if (evaluator->Devices().front().kind == DeviceKind::kHost) {
+  // Such a lane owns its cores; this thread and what it starts from here on use the others.
+  if (TraitsOf(evaluator->Devices().front().kind).shares_host_cores) {
     StayOn(SplitCores(AllowedCores()).rest);
   }
   return evaluator;

@@ -36,7 +36,8 @@ bool FirstOfTwo() {
 }
 
 CompileReply Compiled(const CompileRequest& request, int uses) {
-  CompiledCandidate compiled{.device_kind = request.device_kind, .architecture = "x86_64"};
+  CompiledCandidate compiled{.device_kind = request.device_kind,
+                             .architecture = request.architecture};
   compiled.plan.launches = {{.kernel = "k", .grid = {"1"}, .block = {"1"}}};
   compiled.kernels = {{.name = "k", .symbol = "k"}};
   compiled.binary = kElf + request.text;
