@@ -1,4 +1,4 @@
-// A job that this worker holds: what of it is under way. Pure; worker_core.cc drives it.
+// A job that this worker holds: what of it is under way. Pure; worker_core_jobs.cc drives it.
 #pragma once
 
 #include <deque>
