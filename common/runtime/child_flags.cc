@@ -3,32 +3,34 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
+#include <CLI/CLI.hpp>
+
+#include "common/base/parse.h"
 
 namespace warpsmith {
 
 Result<ChildFlags> ChildFlags::Read(int argc, const char* const* argv,
                                     std::initializer_list<std::string_view> with_value,
                                     std::initializer_list<std::string_view> switches) {
-  const auto among = [](std::initializer_list<std::string_view> names, std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  ChildFlags flags;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view name = argv[i];
-    bool fresh = true;
-    if (among(switches, name)) {
-      fresh = flags.switches_.emplace(name).second;
-    } else if (!among(with_value, name)) {
-      return Fail(ErrorCode::kInvalidInput, fmt::format("'{}' is no flag of this program", name));
-    } else if (i + 1 >= argc) {
-      return Fail(ErrorCode::kInvalidInput, fmt::format("{} needs a value", name));
-    } else {
-      fresh = flags.values_.emplace(name, argv[++i]).second;
-    }
-    if (!fresh) return Fail(ErrorCode::kInvalidInput, fmt::format("{} is given twice", name));
+  CLI::App app;
+  app.allow_extras();   // and refused below: CLI11 would name them in reverse
+  app.set_help_flag();  // none: it talks to a program
+  for (const std::string_view name : with_value)
+    app.add_option(std::string(name))->type_name("value");
+  for (const std::string_view name : switches) app.add_flag(std::string(name));
+  for (CLI::Option* option : app.get_options())
+    option->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return Fail(ErrorCode::kInvalidInput, e.what());
   }
+  if (const auto extra = app.remaining(); !extra.empty())
+    return Fail(ErrorCode::kInvalidInput,
+                fmt::format("'{}' is no flag of this program", extra.front()));
+  ChildFlags flags;
+  for (const CLI::Option* option : app.get_options())
+    if (!option->empty()) flags.values_[option->get_name()] = option->results().back();
   return flags;
 }
 

@@ -4,7 +4,6 @@
 
 #include <initializer_list>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -21,7 +20,7 @@ class ChildFlags {
                                  std::initializer_list<std::string_view> with_value,
                                  std::initializer_list<std::string_view> switches = {});
 
-  bool Has(std::string_view name) const { return switches_.contains(name); }
+  bool Has(std::string_view name) const { return values_.contains(name); }
   // kInvalidInput, all three: the flag is missing, or its value is not of that kind.
   Result<std::string> Text(std::string_view name) const;
   Result<int> Whole(std::string_view name) const;  // from 0 on
@@ -31,7 +30,6 @@ class ChildFlags {
 
  private:
   std::map<std::string, std::string, std::less<>> values_;
-  std::set<std::string, std::less<>> switches_;
 };
 
 }  // namespace warpsmith

@@ -28,10 +28,12 @@ TEST(ChildFlags, RubbishIsNamedAndNeverTakenForZero) {
   for (const char* value : {"x", "1x", "-1", "", "+1", " 1", "0x1", "99999999999"})
     EXPECT_THAT(WhyNot({"--index", value}), HasSubstr("--index")) << value;
   EXPECT_THAT(WhyNot({}), HasSubstr("--index is missing"));
-  EXPECT_THAT(WhyNot({"--index"}), HasSubstr("--index needs a value"));
-  EXPECT_THAT(WhyNot({"--index", "1", "--index", "2"}), HasSubstr("twice"));
+  EXPECT_THAT(WhyNot({"--index"}), HasSubstr("--index: 1 required value missing"));
+  EXPECT_THAT(WhyNot({"--index", "1", "--index", "2"}), HasSubstr("--index: At Most 1"));
+  EXPECT_THAT(WhyNot({"--announce", "--announce"}), HasSubstr("--announce: At Most 1"));
   EXPECT_THAT(WhyNot({"--indx", "1"}), HasSubstr("'--indx' is no flag"));
   EXPECT_THAT(WhyNot({"1"}), HasSubstr("'1' is no flag"));
+  EXPECT_THAT(WhyNot({"--help"}), HasSubstr("'--help' is no flag"));
 }
 
 TEST(ChildFlags, ADeviceIsOneThatThereIs) {

@@ -2,10 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <type_traits>
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
@@ -15,15 +22,16 @@
 namespace warpsmith {
 namespace {
 
-constexpr double kLongestNs = 1e18;  // some 30 years: added to a time it is still one
-constexpr double kMostInt = 2147483647.0;
-constexpr double kMostWhole = 0x1p53 - 1;  // read as doubles: beyond it they would be rounded
+// Beyond these a number, read as a double, would be rounded, or would overflow what it is added to.
+constexpr double kMostWhole = 0x1p53 - 1;
+constexpr double kLongestNs = 1e18;  // some 30 years
 
 template <typename T>
 bool Is(const ConfigTable::Target& target) {
   return std::holds_alternative<T*>(target);
 }
 
+// Of what is in the file, in nanoseconds.
 double UnitOf(const std::string& name) {
   if (name.ends_with("_ms")) return 1e6;
   CHECK(name.ends_with("_s"), "a duration's name ends in its unit");
@@ -36,27 +44,18 @@ std::string FlagOf(const std::string& name) {
   return flag;
 }
 
-std::string Quoted(const std::string& text) {
-  std::string quoted = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    if (c == '\n') {
-      quoted += "\\n";
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + '"';
-}
-
 std::string ValueText(const std::string& name, const ConfigTable::Target& target) {
-  if (auto* text = std::get_if<std::string*>(&target)) return Quoted(**text);
-  if (auto* number = std::get_if<int*>(&target)) return std::to_string(**number);
-  if (auto* number = std::get_if<int64_t*>(&target)) return std::to_string(**number);
-  if (auto* number = std::get_if<double*>(&target)) return fmt::format("{}", **number);
-  if (auto* flag = std::get_if<bool*>(&target)) return **flag ? "true" : "false";
-  const double in_unit = static_cast<double>(std::get<Duration*>(target)->count()) / UnitOf(name);
-  return fmt::format("{:.15g}", in_unit);
+  return std::visit(
+      [&](const auto* value) -> std::string {
+        using T = std::decay_t<decltype(*value)>;
+        if constexpr (std::is_same_v<T, std::string>)
+          return (std::ostringstream() << toml::value<std::string>(*value)).str();
+        else if constexpr (std::is_same_v<T, Duration>)
+          return fmt::format("{:.15g}", static_cast<double>(value->count()) / UnitOf(name));
+        else
+          return fmt::format("{}", *value);
+      },
+      target);
 }
 
 std::string TypeText(const ConfigTable::Target& target) {
@@ -66,11 +65,48 @@ std::string TypeText(const ConfigTable::Target& target) {
   return "a whole number";
 }
 
+// What the file says, as a flag would; nothing where no setting can be of this type.
+std::optional<std::string> TextOf(const toml::node& node, const ConfigTable::Target& target) {
+  if (node.is_string() != Is<std::string>(target) || node.is_boolean() != Is<bool>(target))
+    return std::nullopt;
+  if (node.is_string()) return node.as_string()->get();
+  if (node.is_boolean()) return node.as_boolean()->get() ? "true" : "false";
+  if (!node.is_number()) return std::nullopt;
+  return fmt::format("{}", *node.value<double>());
+}
+
 std::string PositionText(const std::string& file, const toml::source_position& at) {
   return fmt::format("{}:{}:{}", file, at.line, at.column);
 }
 
 }  // namespace
+
+// The command line, read and explained by CLI11: texts, which Set makes values of after those of
+// the file and the environment.
+struct ConfigTable::CommandLine {
+  explicit CommandLine(const ConfigTable& table) : app(table.summary_, table.program_) {
+    app.allow_extras();
+    config = app.add_option("--config")->type_name("FILE")->description("read a TOML file");
+    print = app.add_flag("--print-config")->description("print what is in force as TOML, and end");
+    std::string secrets;
+    for (const Field& field : table.fields_) {
+      const FieldNotes& notes = field.notes;
+      std::string about =
+          fmt::format("{}; default {}", notes.purpose, ValueText(field.name, field.target));
+      if (!notes.environment.empty()) about += "; environment " + notes.environment;
+      options.push_back(app.add_option(FlagOf(field.name))->type_name("VALUE")->description(about));
+      if (!notes.secret) continue;
+      options.back()->group("");  // not shown
+      secrets += fmt::format("\nEnvironment {}: {}", notes.environment, notes.purpose);
+    }
+    for (CLI::Option* option : app.get_options()) option->take_last();
+    app.footer(secrets);
+  }
+
+  CLI::App app;
+  CLI::Option *config, *print;
+  std::vector<CLI::Option*> options;  // one a field, in their order
+};
 
 ConfigTable::ConfigTable(std::string program, std::string summary)
     : program_(std::move(program)), summary_(std::move(summary)) {}
@@ -81,7 +117,7 @@ void ConfigTable::Add(std::string name, Target field, FieldNotes notes) {
   fields_.push_back({std::move(name), field, std::move(notes)});
 }
 
-ConfigTable::Field* ConfigTable::Find(std::string_view name) {
+const ConfigTable::Field* ConfigTable::Find(std::string_view name) const {
   auto found =
       std::find_if(fields_.begin(), fields_.end(), [&](auto& f) { return f.name == name; });
   return found == fields_.end() ? nullptr : &*found;
@@ -100,52 +136,45 @@ Status ConfigTable::Problems() {
   return Fail(ErrorCode::kInvalidInput, all);
 }
 
-void ConfigTable::SetNumber(Field& field, double number, bool whole, const std::string& source) {
-  const bool fits = std::isfinite(number) && (!field.notes.least || number >= *field.notes.least) &&
-                    (!field.notes.most || number <= *field.notes.most);
-  if (!fits) {
-    std::string range = field.notes.least ? fmt::format(" at least {}", *field.notes.least) : "";
-    if (field.notes.most)
-      range += fmt::format("{} at most {}", range.empty() ? "" : " and", *field.notes.most);
-    return Problem(source, fmt::format("{} must be{}, not {}", field.name,
-                                       range.empty() ? " finite" : range, number));
-  }
-  if (auto* target = std::get_if<double*>(&field.target)) {
-    **target = number;
-  } else if (auto* duration = std::get_if<Duration*>(&field.target)) {
-    const double nanoseconds = number * UnitOf(field.name);
-    if (std::abs(nanoseconds) > kLongestNs) return Problem(source, field.name + " is too large");
-    **duration = Duration(std::llround(nanoseconds));
-  } else if (!whole) {
-    Problem(source, field.name + " must be a whole number");
-  } else if (std::abs(number) > (Is<int>(field.target) ? kMostInt : kMostWhole)) {
-    Problem(source, field.name + " is too large");
-  } else if (auto* wide = std::get_if<int64_t*>(&field.target)) {
-    **wide = static_cast<int64_t>(number);
-  } else {
-    *std::get<int*>(field.target) = static_cast<int>(number);
-  }
-}
-
-void ConfigTable::SetFromText(Field& field, const std::string& text, const std::string& source) {
+void ConfigTable::Set(const Field& field, const std::string& text, const std::string& source) {
   if (auto* target = std::get_if<std::string*>(&field.target)) {
     **target = text;
-  } else if (auto* flag = std::get_if<bool*>(&field.target)) {
+    return;
+  }
+  if (auto* flag = std::get_if<bool*>(&field.target)) {
     if (text != "true" && text != "false")
       return Problem(source, field.name + " must be true or false, not '" + text + "'");
     **flag = text == "true";
-  } else {
-    double number = 0;
-    const char* end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, number);
-    if (parsed.ec != std::errc() || parsed.ptr != end)
-      return Problem(source, field.name + " must be a number, not '" + text + "'");
-    SetNumber(field, number, std::trunc(number) == number, source);
+    return;
   }
+  const auto number = ParseWhole<double>(text);
+  const bool fraction = Is<double>(field.target) || Is<Duration>(field.target);
+  const double unit = Is<Duration>(field.target) ? UnitOf(field.name) : 1;
+  if (!number || !std::isfinite(*number) || (!fraction && std::trunc(*number) != *number))
+    return Problem(
+        source, fmt::format("{} must be {}, not '{}'", field.name, TypeText(field.target), text));
+  const auto& [least, most] = std::pair(field.notes.least, field.notes.most);
+  if ((least && *number < *least) || (most && *number > *most))
+    return Problem(source, fmt::format("{} must be{}{}{}, not {}", field.name,
+                                       least ? fmt::format(" at least {}", *least) : "",
+                                       least && most ? " and" : "",
+                                       most ? fmt::format(" at most {}", *most) : "", text));
+  std::visit(
+      [&](auto* value) {
+        using T = std::decay_t<decltype(*value)>;
+        double limit = kMostWhole;
+        if constexpr (std::is_same_v<T, Duration>) limit = kLongestNs;
+        if constexpr (std::is_same_v<T, int> || std::is_same_v<T, double>)
+          limit = static_cast<double>(std::numeric_limits<T>::max());
+        if (std::abs(*number * unit) > limit) return Problem(source, field.name + " is too large");
+        if constexpr (std::is_same_v<T, Duration>) *value = Duration(std::llround(*number * unit));
+        if constexpr (std::is_arithmetic_v<T>) *value = static_cast<T>(*number);
+      },
+      field.target);
 }
 
-void ConfigTable::ApplyToml(std::string_view text, const std::string& toml_name) {
-  toml::parse_result parsed = toml::parse(text);
+void ConfigTable::SetFromToml(std::string_view text, const std::string& toml_name) {
+  const toml::parse_result parsed = toml::parse(text);
   if (!parsed)
     return Problem(PositionText(toml_name, parsed.error().source().begin),
                    std::string(parsed.error().description()));
@@ -155,20 +184,13 @@ void ConfigTable::ApplyToml(std::string_view text, const std::string& toml_name)
         for (const auto& [key, node] : table) {
           const std::string name = prefix + std::string(key.str());
           const std::string where = PositionText(toml_name, node.source().begin);
-          Field* field = Find(name);
-          if (!field) {
-            if (node.is_table()) {
-              walk(*node.as_table(), name + ".");
-            } else {
-              Problem(where, "there is no setting named " + name);
-            }
-          } else if (Is<std::string>(field->target) && node.is_string()) {
-            **std::get_if<std::string*>(&field->target) = node.as_string()->get();
-          } else if (Is<bool>(field->target) && node.is_boolean()) {
-            **std::get_if<bool*>(&field->target) = node.as_boolean()->get();
-          } else if (!Is<std::string>(field->target) && !Is<bool>(field->target) &&
-                     node.is_number()) {
-            SetNumber(*field, *node.value<double>(), node.is_integer(), where);
+          const Field* field = Find(name);
+          if (!field && node.is_table()) {
+            walk(*node.as_table(), name + ".");
+          } else if (!field) {
+            Problem(where, "there is no setting named " + name);
+          } else if (const auto value = TextOf(node, field->target)) {
+            Set(*field, *value, where);
           } else {
             Problem(where, name + " must be " + TypeText(field->target));
           }
@@ -177,87 +199,56 @@ void ConfigTable::ApplyToml(std::string_view text, const std::string& toml_name)
   walk(parsed.table(), "");
 }
 
-void ConfigTable::ApplyFlags(const std::vector<std::string>& flags) {
-  for (size_t i = 0; i < flags.size(); ++i) {
-    std::string flag = flags[i];
-    std::optional<std::string> value;
-    if (const size_t equals = flag.find('='); equals != std::string::npos) {
-      value = flag.substr(equals + 1);
-      flag.resize(equals);
-    }
-    auto field = std::find_if(fields_.begin(), fields_.end(),
-                              [&](const Field& f) { return FlagOf(f.name) == flag; });
-    if (field == fields_.end()) {
-      Problem(flags[i], "unknown flag");
-      const bool has_value = !value && i + 1 < flags.size() && !flags[i + 1].starts_with("--");
-      if (has_value) ++i;
-      continue;
-    }
-    if (field->notes.secret) {  // command lines are seen by everybody
-      Problem(flag, "is a secret: set " + field->notes.environment);
-      if (!value) ++i;
-      continue;
-    }
-    if (!value) {
-      if (i + 1 == flags.size()) {
-        Problem(flag, "needs a value");
-        continue;
-      }
-      value = flags[++i];
-    }
-    SetFromText(*field, *value, flag);
+void ConfigTable::SetFromFlags(const CommandLine& line) {
+  for (size_t i = 0; i < fields_.size(); ++i) {
+    if (line.options[i]->empty()) continue;
+    const Field& field = fields_[i];
+    if (field.notes.secret)  // command lines are seen by everybody
+      Problem(FlagOf(field.name), "is a secret: set " + field.notes.environment);
+    else
+      Set(field, line.options[i]->results().back(), FlagOf(field.name));
   }
-}
-
-Status ConfigTable::Apply(std::string_view toml, const std::string& toml_name,
-                          const std::function<const char*(const char*)>& environment,
-                          const std::vector<std::string>& flags) {
-  ApplyToml(toml, toml_name);
-  for (Field& field : fields_) {
-    if (field.notes.environment.empty()) continue;
-    if (const char* value = environment(field.notes.environment.c_str()))
-      SetFromText(field, value, field.notes.environment);
+  bool may_be_value = false;  // of the unknown flag before it
+  for (const std::string& word : line.app.remaining()) {
+    const bool flag = word.starts_with("--");
+    if (flag || !may_be_value) Problem(word, "unknown flag");
+    may_be_value = flag && word.find('=') == std::string::npos;
   }
-  ApplyFlags(flags);
-  for (const Field& field : fields_)
-    if (field.notes.required && std::get<std::string*>(field.target)->empty())
-      Problem(field.name, "must be set: " + field.notes.purpose);
-  return Problems();
 }
 
 Result<ConfigAction> ConfigTable::Load(int argc, const char* const* argv) {
-  std::vector<std::string> flags(argv + std::min(argc, 1), argv + argc);
-  std::string file;
-  bool help = false, print = false;
-  for (size_t i = 0; i < flags.size();) {
-    size_t used = 0;
-    if (flags[i] == "--help" || flags[i] == "-h") {
-      help = true;
-      used = 1;
-    } else if (flags[i] == "--print-config") {
-      print = true;
-      used = 1;
-    } else if (flags[i] == "--config") {
-      if (i + 1 == flags.size()) return Fail(ErrorCode::kInvalidInput, "--config needs a file");
-      file = flags[i + 1];
-      used = 2;
-    }
-    const auto at = flags.begin() + static_cast<ptrdiff_t>(i);
-    flags.erase(at, at + static_cast<ptrdiff_t>(used));
-    if (used == 0) ++i;
+  CommandLine line(*this);
+  std::vector<std::string> words;  // the last one first, as CLI11 takes them
+  for (int i = argc - 1; i > 0; --i) {
+    words.emplace_back(argv[i]);
+    if (!words.back().starts_with("--") || !words.back().ends_with('=')) continue;
+    words.back().clear();  // CLI11 would take the next word for the empty value of "--name="
+    words.push_back(std::string(argv[i], std::strlen(argv[i]) - 1));
   }
-  if (help) {
-    fmt::print("{}", Help());
+  try {
+    line.app.parse(words);
+  } catch (const CLI::CallForHelp&) {
+    RETURN_IF_ERROR(WriteStdout(Help()));
     return ConfigAction::kPrinted;
+  } catch (const CLI::ParseError& e) {  // the last flag lacks its value; all others are read
+    problems_.push_back(e.what());
   }
-  std::string toml;
-  if (!file.empty()) {
-    ASSIGN_OR_RETURN(toml, ReadFile(file));
+  if (!line.config->empty()) {
+    const std::string file = line.config->results().back();
+    ASSIGN_OR_RETURN(const std::string toml, ReadFile(file));
+    SetFromToml(toml, file);
   }
-  RETURN_IF_ERROR(Apply(
-      toml, file, [](const char* name) { return std::getenv(name); }, flags));
-  if (print) fmt::print("{}", Print());
-  return print ? ConfigAction::kPrinted : ConfigAction::kRun;
+  for (const Field& field : fields_)
+    if (const char* value = std::getenv(field.notes.environment.c_str()))
+      Set(field, value, field.notes.environment);
+  SetFromFlags(line);
+  for (const Field& field : fields_)
+    if (field.notes.required && std::get<std::string*>(field.target)->empty())
+      Problem(field.name, "must be set: " + field.notes.purpose);
+  RETURN_IF_ERROR(Problems());
+  if (line.print->empty()) return ConfigAction::kRun;
+  RETURN_IF_ERROR(WriteStdout(Print()));
+  return ConfigAction::kPrinted;
 }
 
 std::string ConfigTable::Print() const {
@@ -278,24 +269,6 @@ std::string ConfigTable::Print() const {
   return text;
 }
 
-std::string ConfigTable::Help() const {
-  std::string text = fmt::format(
-      "{}: {}\n\n  --config FILE      read a TOML file\n  --print-config     print what is in "
-      "force as "
-      "TOML, and end\n\n",
-      program_, summary_);
-  for (const Field& field : fields_) {
-    if (field.notes.secret) {
-      text +=
-          fmt::format("  environment {}\n      {}\n", field.notes.environment, field.notes.purpose);
-      continue;
-    }
-    text += fmt::format("  {} VALUE\n      {}; default {}", FlagOf(field.name), field.notes.purpose,
-                        ValueText(field.name, field.target));
-    if (!field.notes.environment.empty()) text += "; environment " + field.notes.environment;
-    text += '\n';
-  }
-  return text;
-}
+std::string ConfigTable::Help() const { return CommandLine(*this).app.help(); }
 
 }  // namespace warpsmith

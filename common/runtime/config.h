@@ -1,15 +1,13 @@
 // A program's configuration: one struct, each field with a name, default, unit and purpose. A value
 // comes from, later ones winning: the default, a TOML file, the environment (addresses and
-// secrets), a flag
-// `--field-name value`. All problems are reported at once, and unknown keys are refused.
+// secrets), a flag `--field-name value`. All problems are reported at once, and unknown keys are
+// refused. CLI11 reads the flags, toml++ the file.
 //
 //   ConfigTable table("warpsmith-learner", "trains the policies of runs");
 //   table.Add("heartbeat_ms", &config.heartbeat, {.purpose = "time between signs of life"});
 //   ASSIGN_OR_RETURN(auto action, table.Load(argc, argv));
 #pragma once
 
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,13 +45,8 @@ class ConfigTable {
   void Add(std::string name, Target field, FieldNotes notes);
 
   // `--config FILE`, `--help`, `--print-config`, and a flag for each field. kInvalidInput lists
-  // every problem, a line each.
+  // every problem, a line each; otherwise ReadFile's errors and WriteStdout's.
   Result<ConfigAction> Load(int argc, const char* const* argv);
-
-  // The same from texts, for tests. `toml_name` stands in messages.
-  Status Apply(std::string_view toml, const std::string& toml_name,
-               const std::function<const char*(const char*)>& environment,
-               const std::vector<std::string>& flags);
 
   // The configuration as a TOML file that gives it again, with purposes as comments; secrets left
   // out.
@@ -67,12 +60,13 @@ class ConfigTable {
     FieldNotes notes;
   };
 
-  Field* Find(std::string_view name);
-  void ApplyToml(std::string_view toml, const std::string& toml_name);
-  void ApplyFlags(const std::vector<std::string>& flags);
-  void SetFromText(Field& field, const std::string& text, const std::string& source);
-  // Checks the range; `source` begins the message.
-  void SetNumber(Field& field, double number, bool whole, const std::string& source);
+  struct CommandLine;
+
+  const Field* Find(std::string_view name) const;
+  // The field becomes what the text says; `source` begins the message where it cannot.
+  void Set(const Field& field, const std::string& text, const std::string& source);
+  void SetFromToml(std::string_view text, const std::string& toml_name);
+  void SetFromFlags(const CommandLine& line);
   void Problem(const std::string& where, const std::string& what);
   Status Problems();
 

@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <cstdlib>
+#include <map>
 
 #include "common/runtime/files.h"
 
@@ -28,17 +29,22 @@ class ConfigTest : public testing::Test {
     table_.Add("token", &token_, {.purpose = "key", .environment = "TOKEN", .secret = true});
   }
 
-  Status Apply(const std::string& toml, std::map<std::string, std::string> env = {},
+  // What the program reads from these three.
+  Status Apply(const std::string& toml, const std::map<std::string, std::string>& env = {},
                const std::vector<std::string>& flags = {}) {
-    return table_.Apply(
-        toml, "worker.toml",
-        [env](const char* name) -> const char* {
-          auto found = env.find(name);
-          return found == env.end() ? nullptr : found->second.c_str();
-        },
-        flags);
+    const std::string file = folder_.path() / "worker.toml";
+    EXPECT_TRUE(WriteFileAtomically(file, toml));
+    std::vector<const char*> argv = {"warpsmith-worker", "--config", file.c_str()};
+    for (const std::string& flag : flags) argv.push_back(flag.c_str());
+    for (const auto& [name, value] : env) setenv(name.c_str(), value.c_str(), 1);
+    const auto loaded = table_.Load(static_cast<int>(argv.size()), argv.data());
+    for (const auto& [name, value] : env) unsetenv(name.c_str());
+    if (!loaded) return tl::unexpected(loaded.error());
+    EXPECT_EQ(*loaded, ConfigAction::kRun);
+    return {};
   }
 
+  TempDirectory folder_ = *TempDirectory::Make("config-test");
   std::string coordinator_ = "tcp://localhost:7070";
   Duration heartbeat_ = std::chrono::milliseconds(500);
   int capacity_ = 1;
@@ -53,7 +59,8 @@ TEST_F(ConfigTest, EveryProblemIsReportedAtOnceWithItsPlace) {
   auto status = Apply(
       "coordinator = \"\"\nheartbeat_ms = 1\ncapacity = 2.5\ncolour = \"red\"\n[limits]\n"
       "noise = \"low\"\nfoo = 1\n",
-      {}, {"--verbose", "maybe", "--wings", "2", "--token", "x", "--capacity"});
+      {{"COORDINATOR", ""}},
+      {"--verbose", "maybe", "--wings", "2", "--token", "x", "stray", "--capacity"});
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::kInvalidInput);
   EXPECT_THAT(
@@ -63,8 +70,10 @@ TEST_F(ConfigTest, EveryProblemIsReportedAtOnceWithItsPlace) {
             HasSubstr("worker.toml:4:10: there is no setting named colour"),
             HasSubstr("limits.noise must be a number"), HasSubstr("no setting named limits.foo"),
             HasSubstr("verbose must be true or false, not 'maybe'"),
-            HasSubstr("--wings: unknown flag"), HasSubstr("--token: is a secret: set TOKEN"),
-            HasSubstr("--capacity: needs a value")));
+            HasSubstr("--wings: unknown flag"), HasSubstr("stray: unknown flag"),
+            HasSubstr("--token: is a secret: set TOKEN"),
+            HasSubstr("--capacity: 1 required VALUE missing")));
+  EXPECT_THAT(status.error().message, Not(HasSubstr("2: unknown flag")));
   EXPECT_THAT(status.error().message,
               HasSubstr("coordinator: must be set: address of the coordinator"));
 }
@@ -78,6 +87,29 @@ TEST_F(ConfigTest, NumbersThatWouldBeRoundedOrOverflowAreRefused) {
   }
   EXPECT_TRUE(Apply("", {}, {"--limits.memory-bytes=9007199254740991"}));
   EXPECT_EQ(memory_, 9007199254740991);
+}
+
+TEST_F(ConfigTest, AValueOfAnotherTypeIsRefused) {
+  for (const std::string toml : {"capacity = \"3\"", "capacity = true", "capacity = [3]",
+                                 "capacity = 2026-01-02", "verbose = 1", "verbose = \"true\"",
+                                 "coordinator = 5", "heartbeat_ms = inf", "[capacity]\nx = 1"})
+    EXPECT_FALSE(Apply(toml)) << toml;
+  for (const std::string flag : {"--capacity=0x10", "--capacity= 3", "--capacity=+3", "--capacity=",
+                                 "--verbose=1", "--heartbeat-ms=inf", "--limits.noise=nan"})
+    EXPECT_FALSE(Apply("", {}, {flag})) << flag;
+  EXPECT_EQ(capacity_, 1);
+  EXPECT_FALSE(verbose_);
+  EXPECT_EQ(heartbeat_, std::chrono::milliseconds(500));
+}
+
+TEST_F(ConfigTest, AnEmptyTextIsAValueAndTheLastFlagCounts) {
+  table_.Add("policies", &token_, {.purpose = "kinds; empty: none"});
+  token_ = "grammar";
+  ASSERT_TRUE(Apply("", {}, {"--capacity=9", "--policies=", "--capacity", "010"}));
+  EXPECT_EQ(token_, "");
+  EXPECT_EQ(capacity_, 10) << "decimal";
+  ASSERT_TRUE(Apply("", {}, {"--limits.noise", "-2.5"}));
+  EXPECT_EQ(noise_, -2.5);
 }
 
 TEST_F(ConfigTest, AFileThatIsNoTomlSaysWhere) {
@@ -105,13 +137,13 @@ TEST_F(ConfigTest, FlagsWinOverEnvironmentOverFileOverDefault) {
 }
 
 TEST_F(ConfigTest, WhatIsPrintedGivesTheSameConfigurationAgainWithoutSecrets) {
-  ASSERT_TRUE(Apply("coordinator = 'ipc:///tmp/\"a\"'\ncapacity = 7\n", {{"TOKEN", "hush"}}));
+  ASSERT_TRUE(Apply("coordinator = 'ipc:///tmp/\"a\"\\'\ncapacity = 7\n", {{"TOKEN", "hush"}}));
   const std::string printed = table_.Print();
   EXPECT_THAT(printed, Not(HasSubstr("hush")));
   coordinator_ = "";
   capacity_ = 0;
   ASSERT_TRUE(Apply(printed)) << printed;
-  EXPECT_EQ(coordinator_, "ipc:///tmp/\"a\"");
+  EXPECT_EQ(coordinator_, "ipc:///tmp/\"a\"\\");
   EXPECT_EQ(capacity_, 7);
   EXPECT_EQ(table_.Print(), printed);
 }

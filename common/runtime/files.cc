@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -92,6 +93,15 @@ Result<std::string> ReadFile(const fs::path& path, uint64_t max_bytes) {
       return Fail(ErrorCode::kExhausted,
                   path.string() + " is larger than " + std::to_string(max_bytes) + " bytes");
   }
+}
+
+Status WriteStdout(std::string_view text) {
+  const bool lost = std::ferror(stdout) != 0;  // and nobody remembers why
+  errno = EIO;
+  if (std::fflush(stdout) == 0 && std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+      std::fflush(stdout) == 0 && !lost)
+    return {};
+  return FileError("write", "the standard output", errno);
 }
 
 Status MakeDirectories(const fs::path& path) {

@@ -23,6 +23,11 @@ Status WriteFileAtomically(const std::filesystem::path& path, std::string_view b
 // `path`, syncs the folder.
 Status CommitFile(const std::filesystem::path& temporary, const std::filesystem::path& path);
 
+// Writes the text to the standard output and waits until it is taken, so that a full disk or a
+// closed descriptor is not mistaken for success. kExhausted: no space; else kInternal. Also tells
+// of what was lost of earlier output.
+Status WriteStdout(std::string_view text);
+
 Status MakeDirectories(const std::filesystem::path& path);
 
 // A folder that one process may use at a time; the lock goes with the descriptor, and so with the

@@ -1,10 +1,13 @@
 #include "common/runtime/files.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 
 #include "common/runtime/sha256.h"
 
@@ -111,6 +114,32 @@ TEST(Sha256, AgreesWithTheStandardsExamples) {
   digest.Update("a");
   digest.Update("bc");
   EXPECT_EQ(digest.Finish(), Sha256Hex("abc"));
+}
+
+// What becomes of the standard output while it is this descriptor; -1: closed.
+Status WrittenTo(int fd) {
+  std::fflush(stdout);
+  const UniqueFd kept(dup(STDOUT_FILENO));
+  fd < 0 ? close(STDOUT_FILENO) : dup2(fd, STDOUT_FILENO);
+  const Status written = WriteStdout("text\n");
+  dup2(kept.get(), STDOUT_FILENO);
+  std::clearerr(stdout);
+  return written;
+}
+
+TEST_F(FilesTest, OutputThatNobodyTookIsAnError) {
+  const UniqueFd full(open("/dev/full", O_WRONLY | O_CLOEXEC));
+  const Status refused = WrittenTo(full.get());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(refused.error().message, HasSubstr("standard output"));
+  const Status closed = WrittenTo(-1);
+  ASSERT_FALSE(closed);
+  EXPECT_EQ(closed.error().code, ErrorCode::kInternal);
+
+  const UniqueFd file(open(Path("out").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  EXPECT_TRUE(WrittenTo(file.get()));
+  EXPECT_THAT(*ReadFile(Path("out")), testing::EndsWith("text\n"));
 }
 
 }  // namespace

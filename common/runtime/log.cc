@@ -1,8 +1,10 @@
 #include "common/runtime/log.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -94,6 +96,10 @@ std::string FormatEvent(std::string_view event, std::initializer_list<LogField> 
 }
 
 void InitLog(std::string_view component) {
+  // Else a file or socket that is opened later takes the closed one's number, and what is meant for
+  // people goes into it. Reading from the first and writing to the others still fails.
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   spdlog::logger& logger = Logger();
   logger.set_pattern(fmt::format("%Y-%m-%dT%H:%M:%S.%eZ %l {} %v", component),
                      spdlog::pattern_time_type::utc);
@@ -107,6 +113,13 @@ void Log(LogLevel level, std::string_view event, std::initializer_list<LogField>
 
 void LogList(LogLevel level, std::string_view event, const std::vector<LogField>& fields) {
   Write(level, event, fields);
+}
+
+void Log(const LogLine& line) {
+  std::vector<LogField> fields;
+  for (const auto& [key, value] : line.fields)
+    if (!value.empty()) fields.emplace_back(key, value);
+  LogList(line.warning ? LogLevel::kWarn : LogLevel::kInfo, line.event, fields);
 }
 
 }  // namespace warpsmith

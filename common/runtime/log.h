@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/core.h"
 #include "common/base/ids.h"
 
 namespace warpsmith {
@@ -33,12 +34,15 @@ struct LogField {
 
 enum class LogLevel { kDebug, kInfo, kWarn, kError };
 
-// Once, first in main. `component` is the program's word: "coordinator", "worker", ...
+// Once, first in main. `component` is the program's word: "coordinator", "worker", ... Standard
+// descriptors that are closed are taken, so that nothing else becomes one of them.
 void InitLog(std::string_view component);
 
 void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
 // For fields whose number is not known when written.
 void LogList(LogLevel level, std::string_view event, const std::vector<LogField>& fields);
+// What a core has to say.
+void Log(const LogLine& line);
 
 inline void LogDebug(std::string_view event, std::initializer_list<LogField> fields = {}) {
   Log(LogLevel::kDebug, event, fields);

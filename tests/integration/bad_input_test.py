@@ -22,7 +22,7 @@ WARPSMITH, SUITE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]
 STARTER = SUITE.parent / "starter" / "softmax_rows.cu"
 DEADLINE = 60  # seconds; only a guard against hanging
 NOBODY = "tcp://127.0.0.1:1"
-FAILED, INPUT, MISSING, AWAY, EXHAUSTED = 1, 2, 3, 4, 5
+FAILED, INPUT, MISSING, AWAY, EXHAUSTED, INTERNAL = 1, 2, 3, 4, 5, 70
 
 TASK = """suite: small
 tasks:
@@ -77,6 +77,18 @@ class Case(unittest.TestCase):
         lines = [line for line in done.stderr.splitlines() if line]
         self.assertEqual(len(lines), len(set(lines)), f"said twice: {said}")
         return said
+
+    def lost(self, *run, program=WARPSMITH):
+        """Runs the command where nobody takes what it writes, which must be told."""
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([str(program), *run], cwd=self.folder, stdout=full,
+                                  stderr=subprocess.PIPE, text=True, timeout=DEADLINE, env=environment())
+        self.assertEqual(done.returncode, EXHAUSTED, f"{run}: {done.stderr}")
+        self.assertIn("standard output", done.stderr, run)
+        closed = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", str(program), *run], cwd=self.folder,
+                                stderr=subprocess.PIPE, text=True, timeout=DEADLINE, env=environment())
+        self.assertEqual(closed.returncode, INTERNAL, f"{run}: {closed.stderr}")
+        self.assertIn("standard output", closed.stderr, run)
 
 
 class Files(Case):
@@ -198,6 +210,13 @@ class Files(Case):
     def test_words_of_the_command_line(self):
         self.says(INPUT, "frobnicate", run=["frobnicate"])
         self.says(INPUT, "Name a subcommand", "lint", run=[])
+        said = self.says(INPUT, "evl a b", run=["evl", "a", "b"])
+        self.assertNotIn("b a", said)
+        self.says(INPUT, "2 3 --wat", run=["status", "1", "2", "3", "--wat"])
+        self.says(0, "warpsmith 0.", run=["--version"])
+        for words in (["status"], ["cancel"], ["best"], ["report"], ["run", "--follow"]):
+            for number in ("-1", "1x", "0x1", "18446744073709551616"):
+                self.says(INPUT, f"'{number}'", run=[*words, number, "--coordinator", NOBODY])
         self.says(INPUT, "--depth", "confirm", run=["eval", "a", "b", "c", "--depth", "deep"])
         self.says(INPUT, "name a run file", run=["run", "--coordinator", NOBODY])
         for program in ("coordinator", "worker", "learner"):
@@ -205,6 +224,24 @@ class Files(Case):
             self.says(INPUT, "frobnicate", run=["--frobnicate", "1"], program=path)
             self.says(INPUT, "none.toml", run=["--config", "none.toml"], program=path)
             self.says(0, "default", run=["--help"], program=path)
+
+
+class Output(Case):
+    """What nobody takes was not said: never status 0."""
+
+    def test_of_commands(self):
+        self.lost("--help")
+        self.lost("--version")
+        self.lost("doctor")
+        self.lost("lint", "--static", str(SUITE))
+        judge = ["eval", str(SUITE), "softmax_rows", str(STARTER), "--device", "host", "--depth", "verify"]
+        self.lost(*judge)
+        self.lost(*judge, "--json")
+
+    def test_of_servers(self):
+        for program in ("coordinator", "worker", "learner"):
+            for flag in ("--help", "--print-config"):
+                self.lost(flag, program=WARPSMITH.with_name(f"warpsmith-{program}"))
 
 
 class Machine(Case):
@@ -393,7 +430,10 @@ class Cluster(Case):
             self.assertIn("no run was submitted yet", self.command(INPUT, command))
         for words in (["best", "7"], ["report", "7"], ["status", "7"], ["cancel", "7"], ["run", "--follow", "7"]):
             self.assertIn("no run 7", self.command(INPUT, *words))
+        for words in (["status"], ["status", "--json"]):
+            self.lost(*words, "--coordinator", self.address)
         run = self.submit()
+        self.lost("status", str(run), "--coordinator", self.address)
         self.assertIn("waits for a worker", self.command(0, "status", str(run)))
         self.assertIn("nothing was judged yet", self.command(0, "best", str(run)))
         if "LACKS  report" not in subprocess.run([WARPSMITH, "doctor"], capture_output=True, text=True).stdout:

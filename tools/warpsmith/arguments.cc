@@ -1,12 +1,15 @@
 #include "tools/warpsmith/arguments.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/base/parse.h"
 #include "common/model/device_kind.h"
 #include "tools/warpsmith/commands.h"
 
@@ -45,6 +48,17 @@ Subcommand<Options> Add(CLI::App* app, Action* action, const char* name, const c
 
 std::vector<std::string> Texts(const std::vector<std::string_view>& words) {
   return {words.begin(), words.end()};
+}
+
+// A run's number in decimal; CLI11 itself reads "-1" as 2^64 - 1, and "010" as 8.
+CLI::Validator RunNumber() {
+  return {[](std::string& text) -> std::string {
+            const auto number = ParseWhole<uint64_t>(text);
+            if (!number) return "'" + text + "' is no number of a run";
+            text = std::to_string(*number);
+            return "";
+          },
+          ""};
 }
 
 void AddCoordinator(CLI::App* app, std::string* address) {
@@ -129,26 +143,30 @@ void AddRuns(CLI::App* app, Action* action) {
       "4 the\ncoordinator is away; 5 its disk is full; 6 corrupt bytes; 70 internal.",
       RunRun);
   auto* file = run.app->add_option("file", run.options->file, "run file");
-  auto* follow = run.app->add_option("--follow", run.options->follow, "follow this run again");
+  auto* follow = run.app->add_option("--follow", run.options->follow, "follow this run again")
+                     ->transform(RunNumber());
   file->excludes(follow);
   run.app->add_flag("--detach", run.options->detach, "submit only");
   AddCoordinator(run.app, &run.options->coordinator);
 
   auto cancel = Add<CancelOptions>(app, action, "cancel", "end a run", "warpsmith cancel 1",
                                    kAsking, RunCancel);
-  cancel.app->add_option("run", cancel.options->run, "number of the run")->required();
+  cancel.app->add_option("run", cancel.options->run, "number of the run")
+      ->required()
+      ->transform(RunNumber());
   AddCoordinator(cancel.app, &cancel.options->coordinator);
 
   auto status = Add<StatusOptions>(app, action, "status", "runs, workers and servers; or one run",
                                    "warpsmith status\n  warpsmith status 1 --json", kAsking,
                                    RunStatusCommand);
-  status.app->add_option("run", status.options->run, "number of a run");
+  status.app->add_option("run", status.options->run, "number of a run")->transform(RunNumber());
   status.app->add_flag("--json", status.options->json, "one line of JSON, for scripts");
   AddCoordinator(status.app, &status.options->coordinator);
 
   auto best = Add<BestOptions>(app, action, "best", "the best kernels of a run",
                                "warpsmith best --export kernels", kAsking, RunBest);
-  best.app->add_option("run", best.options->run, "number of the run (default: the newest)");
+  best.app->add_option("run", best.options->run, "number of the run (default: the newest)")
+      ->transform(RunNumber());
   best.app->add_option("--export", best.options->export_directory,
                        "write the kernels and their records here");
   AddCoordinator(best.app, &best.options->coordinator);
@@ -160,9 +178,10 @@ void AddRuns(CLI::App* app, Action* action) {
                          "written; 3 no Python\nwith matplotlib; 4 the coordinator is away; "
                          "5 disk is full; 70 internal.",
                          RunReport);
-  report.app->add_option(
-      "run", report.options->runs,
-      "numbers of runs (default: the newest that learns, and the newest random)");
+  report.app
+      ->add_option("run", report.options->runs,
+                   "numbers of runs (default: the newest that learns, and the newest random)")
+      ->transform(RunNumber());
   report.app->add_option("-o,--output", report.options->output, "the page")->capture_default_str();
   AddCoordinator(report.app, &report.options->coordinator);
 }
@@ -173,7 +192,9 @@ std::variant<Action, int> ParseArguments(int argc, const char* const* argv) {
   Action action;
   CLI::App app("Writes CUDA kernels by reinforcement learning, and judges them honestly.",
                "warpsmith");
-  app.require_subcommand(0, 1);  // so that a word that is none is named
+  app.set_version_flag("--version", "warpsmith " WARPSMITH_VERSION);
+  app.require_subcommand(0, 1);
+  app.allow_extras();  // and refused below, in the order of the command line
   app.footer(kExitStatus);
   AddJudging(&app, &action);
   AddServing(&app, &action);
@@ -184,8 +205,13 @@ std::variant<Action, int> ParseArguments(int argc, const char* const* argv) {
     const bool answered = app.exit(e) == 0;  // prints help, or what is wrong
     return answered ? 0 : ExitStatus(ErrorCode::kInvalidInput);
   }
-  if (action) return action;
-  std::fputs((app.help() + "\nName a subcommand.\n").c_str(), stderr);
+  if (const auto extra = app.remaining(true); !extra.empty())
+    fmt::print(stderr, "Not understood: {}\nRun with --help for more information.\n",
+               fmt::join(extra, " "));
+  else if (action)
+    return action;
+  else
+    fmt::print(stderr, "{}\nName a subcommand.\n", app.help());
   return ExitStatus(ErrorCode::kInvalidInput);
 }
 

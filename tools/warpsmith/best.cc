@@ -30,12 +30,13 @@ Result<int> RunBest(const BestOptions& options) {
   ASSIGN_OR_RETURN(auto client, Client::Connect(options.coordinator));
   ASSIGN_OR_RETURN(const RunId run, ChosenRun(client, options.run));
   ASSIGN_OR_RETURN(const auto best, client.Ask<BestTable>(GetBest{run}, std::chrono::seconds(30)));
-  if (best.rows.empty())
-    fmt::print("run {}: nothing was judged yet; `warpsmith status {}` tells what it waits for\n",
-               run.value(), run.value());
-  else
-    fmt::print("run {}: the best correct kernel of each task, as the run timed it\n{}", run.value(),
-               ShowBest(best));
+  RETURN_IF_ERROR(WriteStdout(
+      best.rows.empty()
+          ? fmt::format(
+                "run {0}: nothing was judged yet; `warpsmith status {0}` tells what it waits for\n",
+                run.value())
+          : fmt::format("run {}: the best correct kernel of each task, as the run timed it\n{}",
+                        run.value(), ShowBest(best))));
   if (options.export_directory.empty()) return 0;
   const std::filesystem::path directory(options.export_directory);
   size_t written = 0;
@@ -48,7 +49,8 @@ Result<int> RunBest(const BestOptions& options) {
         WriteFileAtomically(stem.string() + ".json", EvaluationJson(row.evaluation) + "\n"));
     ++written;
   }
-  fmt::print("{} kernels with their records are in {}\n", written, directory.string());
+  RETURN_IF_ERROR(WriteStdout(
+      fmt::format("{} kernels with their records are in {}\n", written, directory.string())));
   return 0;
 }
 

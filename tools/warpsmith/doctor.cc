@@ -177,9 +177,10 @@ Result<int> RunDoctor(const DoctorOptions& options) {
   for (const DeviceTraits& traits : AllDeviceTraits())
     if (!traits.modelled) Device(traits, &findings);
   Coordinator(options.coordinator, &findings);
-  fmt::print("{}", findings.ToString());
-  fmt::print("\n{}\n", findings.broken() ? "This machine lacks something: see the lines with LACKS."
-                                         : "This machine is ready.");
+  RETURN_IF_ERROR(WriteStdout(
+      fmt::format("{}\n{}\n", findings.ToString(),
+                  findings.broken() ? "This machine lacks something: see the lines with LACKS."
+                                    : "This machine is ready.")));
   return findings.broken() ? ExitStatus(ErrorCode::kMissing) : 0;
 }
 

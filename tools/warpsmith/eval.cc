@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <condition_variable>
-#include <cstdio>
 #include <mutex>
 #include <optional>
 
 #include "common/model/run.h"
+#include "common/runtime/files.h"
 #include "common/runtime/signals.h"
 #include "common/suite/suite_file.h"
 #include "common/suite/text_file.h"
@@ -121,11 +121,8 @@ Result<int> RunEval(const EvalOptions& options) {
   auto evaluation = options.coordinator.empty() ? JudgeHere(std::move(order), options.device)
                                                 : JudgeByCoordinator(std::move(order), options);
   if (!evaluation) return tl::unexpected(evaluation.error());
-  if (options.json)
-    fmt::print("{}\n", EvaluationJson(*evaluation));
-  else
-    fmt::print("{}", ShowEvaluation(*evaluation));
-  std::fflush(stdout);
+  RETURN_IF_ERROR(
+      WriteStdout(options.json ? EvaluationJson(*evaluation) + "\n" : ShowEvaluation(*evaluation)));
   return EvaluationStatus(evaluation->outcome);
 }
 

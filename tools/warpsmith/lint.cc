@@ -1,8 +1,7 @@
 // warpsmith lint: what is wrong with suites, by their texts and then by running their references.
 #include <fmt/format.h>
 
-#include <cstdio>
-
+#include "common/runtime/files.h"
 #include "common/runtime/subprocess.h"
 #include "common/suite/suite_file.h"
 #include "tools/warpsmith/commands.h"
@@ -60,7 +59,7 @@ Result<int> RunLint(const LintOptions& options) {
     ASSIGN_OR_RETURN(const int found, RunReferences(readable));
     if (found != 0) return found;
   }
-  fmt::print("{}", fine);
+  RETURN_IF_ERROR(WriteStdout(fine));
   return status;
 }
 

@@ -65,7 +65,8 @@ Result<int> RunReport(const ReportOptions& options) {
                 fmt::format("drawing the report ended with status {}, signal {}: see the message "
                             "above",
                             exit->status, exit->signal));
-  fmt::print("report: {}\n", std::filesystem::absolute(options.output).string());
+  RETURN_IF_ERROR(
+      WriteStdout(fmt::format("report: {}\n", std::filesystem::absolute(options.output).string())));
   return 0;
 }
 

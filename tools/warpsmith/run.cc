@@ -4,8 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstdio>
-
+#include "common/runtime/files.h"
 #include "common/runtime/signals.h"
 #include "common/suite/run_file.h"
 #include "tools/warpsmith/client.h"
@@ -22,6 +21,9 @@ constexpr Duration kLook = std::chrono::milliseconds(500);
 constexpr Duration kQuietLine =
     std::chrono::seconds(10);  // between lines where there is no terminal
 
+// Something on the way, which must not end the command: main says at the end that it was lost.
+void Say(const std::string& text) { (void)WriteStdout(text); }
+
 // A bar that redraws itself on a terminal, or a line now and then elsewhere.
 class Display {
  public:
@@ -29,17 +31,15 @@ class Display {
 
   void Show(const std::string& line, TimePoint now) {
     if (terminal_) {
-      fmt::print("\r\x1b[K{}", line);
-      std::fflush(stdout);
+      Say("\r\x1b[K" + line);
     } else if (!shown_ || now - last_ >= kQuietLine) {
-      fmt::print("{}\n", line);
-      std::fflush(stdout);
+      Say(line + "\n");
       last_ = now;
     }
     shown_ = true;
   }
   void End() {
-    if (terminal_ && shown_) fmt::print("\r\x1b[K");
+    if (terminal_ && shown_) Say("\r\x1b[K");
   }
   size_t width() const {
     winsize size{};
@@ -67,9 +67,11 @@ Result<int> Follow(Client& client, RunId run) {
     answered = true;
     if (status && HasEnded(status->state)) {
       display.End();
-      fmt::print("{}", Summary(*status));
+      std::string summary = Summary(*status);
       if (status->state == RunState::kComplete)
-        fmt::print("  kernels: warpsmith best {0}; pictures: warpsmith report {0}\n", run.value());
+        summary += fmt::format("  kernels: warpsmith best {0}; pictures: warpsmith report {0}\n",
+                               run.value());
+      RETURN_IF_ERROR(WriteStdout(summary));
       return status->state == RunState::kComplete ? 0 : 1;
     }
     if (status) {
@@ -87,10 +89,10 @@ Result<int> Follow(Client& client, RunId run) {
     WaitForStop(signals, kLook);
   }
   display.End();
-  fmt::print(
-      "detached: run {0} goes on. Watch it again with: warpsmith run --follow {0}\n"
-      "end it with: warpsmith cancel {0}\n",
-      run.value());
+  RETURN_IF_ERROR(WriteStdout(
+      fmt::format("detached: run {0} goes on. Watch it again with: warpsmith run --follow {0}\n"
+                  "end it with: warpsmith cancel {0}\n",
+                  run.value())));
   return 0;
 }
 
@@ -109,8 +111,7 @@ Result<int> RunRun(const RunOptions& options) {
     const SubmitRun submission{SubmissionKey("run"), std::move(*spec)};
     ASSIGN_OR_RETURN(const auto accepted, client.Ask<RunAccepted>(submission, kSubmitLimit));
     run = accepted.run;
-    fmt::print("run {} submitted to {}\n", run.value(), client.address());
-    std::fflush(stdout);
+    Say(fmt::format("run {} submitted to {}\n", run.value(), client.address()));
   }
   if (options.detach) return 0;
   return Follow(client, run);
@@ -119,7 +120,7 @@ Result<int> RunRun(const RunOptions& options) {
 Result<int> RunCancel(const CancelOptions& options) {
   ASSIGN_OR_RETURN(auto client, Client::Connect(options.coordinator));
   ASSIGN_OR_RETURN(const auto status, client.Ask<RunStatus>(CancelRun{RunId(options.run)}));
-  fmt::print("{}", Summary(status));
+  RETURN_IF_ERROR(WriteStdout(Summary(status)));
   return 0;
 }
 

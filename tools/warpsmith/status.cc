@@ -1,6 +1,5 @@
 // warpsmith status: the cluster, or one run.
-#include <fmt/format.h>
-
+#include "common/runtime/files.h"
 #include "tools/warpsmith/client.h"
 #include "tools/warpsmith/commands.h"
 #include "tools/warpsmith/json.h"
@@ -13,11 +12,11 @@ Result<int> RunStatusCommand(const StatusOptions& options) {
   ASSIGN_OR_RETURN(auto client, Client::Connect(options.coordinator));
   if (options.run) {
     ASSIGN_OR_RETURN(const auto run, client.Ask<RunStatus>(GetRun{RunId(*options.run)}));
-    fmt::print("{}", options.json ? StatusJson(run) + "\n" : Summary(run));
+    RETURN_IF_ERROR(WriteStdout(options.json ? StatusJson(run) + "\n" : Summary(run)));
     return 0;
   }
   ASSIGN_OR_RETURN(const auto cluster, client.Ask<ClusterStatus>(GetCluster{}));
-  fmt::print("{}", options.json ? StatusJson(cluster) + "\n" : ShowCluster(cluster));
+  RETURN_IF_ERROR(WriteStdout(options.json ? StatusJson(cluster) + "\n" : ShowCluster(cluster)));
   return 0;
 }
 

@@ -172,12 +172,12 @@ class House {
     PointCurrentHere();
     // Last: whoever waits for this file may use everything else.
     RETURN_IF_ERROR(WriteFileAtomically(directory_ / "address", address_ + "\n"));
-    fmt::print(
+    (void)WriteStdout(fmt::format(  // lost, the servers go on
+
         "warpsmith is up at {} (device {}, {} worker{}); logs in {}\n"
         "Ctrl-C ends it; other commands find it by WARPSMITH_COORDINATOR or {}/address\n",
         address_, options_.device, options_.workers, options_.workers == 1 ? "" : "s",
-        (directory_ / "logs").string(), kCurrent);
-    std::fflush(stdout);
+        (directory_ / "logs").string(), kCurrent));
     return {};
   }
 
