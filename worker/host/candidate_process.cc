@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/audit.h>
 #include <linux/close_range.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -18,12 +17,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstddef>
 #include <cstring>
 #include <vector>
+
+#include "worker/host/syscall_filter.h"
 
 namespace warpsmith {
 namespace {
@@ -39,60 +38,6 @@ constexpr int kDyingMs = 500;
 constexpr rlim_t kCpuSecondsEach = 120;
 constexpr rlim_t kDataBytesEach = rlim_t{96} << 20;
 constexpr rlim_t kDataBytes = rlim_t{4} << 30;
-
-// What a candidate's process may ask of the kernel: what a static program needs to start, threads
-// of its own, memory that is not executable, and the socket to its runner. Everything else ends it.
-std::vector<sock_filter> MakeFilter() {
-  constexpr std::array kAllowed = {
-      SYS_read,         SYS_write,          SYS_recvmsg,         SYS_munmap,
-      SYS_brk,          SYS_arch_prctl,     SYS_set_tid_address, SYS_set_robust_list,
-      SYS_rseq,         SYS_prlimit64,      SYS_getrandom,       SYS_futex,
-      SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,    SYS_sigaltstack,
-      SYS_exit,         SYS_exit_group,     SYS_sched_yield,     SYS_sched_getaffinity,
-      SYS_madvise,      SYS_close,          SYS_execveat,        SYS_getpid,
-      SYS_gettid,       SYS_tgkill};
-  const auto load = [](size_t offset) {
-    return sock_filter(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset)));
-  };
-  const auto give = [](uint32_t action) { return sock_filter(BPF_STMT(BPF_RET | BPF_K, action)); };
-  const auto skip_unless = [](uint32_t value, uint8_t instructions) {
-    return sock_filter(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, instructions));
-  };
-  const size_t third = offsetof(seccomp_data, args) + 2 * sizeof(uint64_t);
-  const size_t first = offsetof(seccomp_data, args);
-  std::vector<sock_filter> f;
-  f.push_back(load(offsetof(seccomp_data, arch)));
-  f.push_back(skip_unless(AUDIT_ARCH_X86_64, 1));
-  f.push_back(BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0));
-  f.push_back(give(SECCOMP_RET_KILL_PROCESS));
-  f.push_back(load(offsetof(seccomp_data, nr)));
-  for (const long number : kAllowed) {
-    f.push_back(skip_unless(static_cast<uint32_t>(number), 1));
-    f.push_back(give(SECCOMP_RET_ALLOW));
-  }
-  for (const long number : {SYS_mmap, SYS_mprotect}) {  // never executable
-    f.push_back(skip_unless(static_cast<uint32_t>(number), 4));
-    f.push_back(load(third));
-    f.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1));
-    f.push_back(give(SECCOMP_RET_KILL_PROCESS));
-    f.push_back(give(SECCOMP_RET_ALLOW));
-  }
-  f.push_back(skip_unless(SYS_clone, 4));  // threads, no processes
-  f.push_back(load(first));
-  f.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0));
-  f.push_back(give(SECCOMP_RET_KILL_PROCESS));
-  f.push_back(give(SECCOMP_RET_ALLOW));
-  // Its flags cannot be seen: libc falls back to clone.
-  f.push_back(skip_unless(SYS_clone3, 1));
-  f.push_back(give(SECCOMP_RET_ERRNO | ENOSYS));
-  // libc asks for its own path at start and does without.
-  for (const long number : {SYS_readlink, SYS_readlinkat, SYS_newfstatat}) {
-    f.push_back(skip_unless(static_cast<uint32_t>(number), 1));
-    f.push_back(give(SECCOMP_RET_ERRNO | EACCES));
-  }
-  f.push_back(give(SECCOMP_RET_KILL_PROCESS));
-  return f;
-}
 
 void Limit(int resource, rlim_t value) {
   const rlimit limit{value, value};
@@ -176,8 +121,10 @@ Result<std::unique_ptr<CandidateProcess>> CandidateProcess::Start(std::string_vi
     return Fail(ErrorCode::kExhausted, fmt::format("socketpair: {}", std::strerror(errno)));
   process->socket_ = UniqueFd(pair[0]);
   UniqueFd theirs(pair[1]);
-  std::vector<sock_filter> instructions = MakeFilter();
-  const sock_fprog filter{static_cast<unsigned short>(instructions.size()), instructions.data()};
+  static const Result<std::vector<sock_filter>> instructions = MakeSyscallFilter();
+  if (!instructions) return tl::unexpected(instructions.error());
+  const sock_fprog filter{static_cast<unsigned short>(instructions->size()),
+                          const_cast<sock_filter*>(instructions->data())};
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) return Fail(ErrorCode::kExhausted, fmt::format("fork: {}", std::strerror(errno)));
