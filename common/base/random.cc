@@ -3,25 +3,14 @@
 #include <sys/random.h>
 
 #include "common/base/check.h"
+#include "common/base/philox.h"
 
 namespace warpsmith {
-namespace {
-
-constexpr uint32_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
-constexpr uint32_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;
-
-}  // namespace
 
 std::array<uint32_t, 4> Philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
-  for (int round = 0; round < 10; ++round) {
-    const uint64_t p0 = uint64_t{kMultiplier0} * counter[0];
-    const uint64_t p1 = uint64_t{kMultiplier1} * counter[2];
-    counter = {static_cast<uint32_t>(p1 >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(p1),
-               static_cast<uint32_t>(p0 >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(p0)};
-    key[0] += kWeyl0;
-    key[1] += kWeyl1;
-  }
-  return counter;
+  const PhiloxWords words =
+      Philox({counter[0], counter[1], counter[2], counter[3]}, key[0], key[1]);
+  return {words.w0, words.w1, words.w2, words.w3};
 }
 
 uint32_t Random::Bits() {

@@ -1,5 +1,5 @@
-// Counter-based randomness: Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as
-// easy as 1, 2, 3", SC 2011). The same key and counter give the same bits on every device.
+// Counter-based randomness: Philox4x32-10 (common/base/philox.h). The same key and counter give the
+// same bits on every device.
 #pragma once
 
 #include <array>

@@ -63,4 +63,9 @@ double Reward(RewardKind kind, const Outcome& outcome) {
   CHECK(false, "every reward kind has a formula");
 }
 
+bool AnyTurnRewarded(const Trajectory& trajectory) {
+  return std::any_of(trajectory.turns.begin(), trajectory.turns.end(),
+                     [](const Turn& turn) { return IsRewarded(turn.evaluation.outcome); });
+}
+
 }  // namespace warpsmith

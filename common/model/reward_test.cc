@@ -18,6 +18,16 @@ TEST(Reward, InfrastructureIsNeverOne) {
   EXPECT_DEATH(Reward(RewardKind::kHybrid, Infrastructure{}), "never a reward");
 }
 
+TEST(Reward, ATrajectoryHasOneAsSoonAsOneTurnHas) {
+  Trajectory trajectory;
+  EXPECT_FALSE(AnyTurnRewarded(trajectory));
+  trajectory.turns.resize(2);
+  for (Turn& turn : trajectory.turns) turn.evaluation.outcome = Infrastructure{};
+  EXPECT_FALSE(AnyTurnRewarded(trajectory));
+  trajectory.turns[1].evaluation.outcome = WrongOutput{};
+  EXPECT_TRUE(AnyTurnRewarded(trajectory));
+}
+
 TEST(Reward, MilestonesFollowCudaAgent) {
   EXPECT_EQ(Reward(RewardKind::kMilestone, WrongOutput{}), -1);
   EXPECT_EQ(Reward(RewardKind::kMilestone, CorrectAt(0.8, Comparison::kSlower)), 1);

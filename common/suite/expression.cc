@@ -219,7 +219,7 @@ std::string_view Trim(std::string_view text) {
 
 }  // namespace
 
-Result<int64_t> Evaluate(std::string_view text, const Names& names) {
+Result<int64_t> EvaluateExpression(std::string_view text, const Names& names) {
   return Parser(text, &names).Run();
 }
 

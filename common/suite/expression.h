@@ -27,7 +27,7 @@ constexpr int kMaxExpressionDepth = 32;
 using Names = std::map<std::string, int64_t>;
 
 // kInvalidInput with the place and the reason.
-Result<int64_t> Evaluate(std::string_view text, const Names& names);
+Result<int64_t> EvaluateExpression(std::string_view text, const Names& names);
 
 // Whether the text is an expression at all, whatever its names stand for.
 Status CheckExpression(std::string_view text);

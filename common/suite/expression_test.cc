@@ -14,31 +14,31 @@ using testing::HasSubstr;
 const Names kNames{{"rows", 100}, {"cols", 7}, {"zero", 0}, {"big", INT64_MAX}};
 
 std::string Problem(std::string_view text) {
-  const auto value = Evaluate(text, kNames);
+  const auto value = EvaluateExpression(text, kNames);
   EXPECT_FALSE(value) << text << " = " << value.value_or(0);
   return value ? "" : value.error().message;
 }
 
 TEST(Expression, ComputesAsCDoes) {
-  EXPECT_EQ(Evaluate("1 + 2 * 3", kNames), 7);
-  EXPECT_EQ(Evaluate("(1 + 2) * 3", kNames), 9);
-  EXPECT_EQ(Evaluate("-7 / 2", kNames), -3);
-  EXPECT_EQ(Evaluate("-7 % 2", kNames), -1);
-  EXPECT_EQ(Evaluate("- -3", kNames), 3);
-  EXPECT_EQ(Evaluate("10 - 3 - 2", kNames), 5);
-  EXPECT_EQ(Evaluate(" rows*cols ", kNames), 700);
+  EXPECT_EQ(EvaluateExpression("1 + 2 * 3", kNames), 7);
+  EXPECT_EQ(EvaluateExpression("(1 + 2) * 3", kNames), 9);
+  EXPECT_EQ(EvaluateExpression("-7 / 2", kNames), -3);
+  EXPECT_EQ(EvaluateExpression("-7 % 2", kNames), -1);
+  EXPECT_EQ(EvaluateExpression("- -3", kNames), 3);
+  EXPECT_EQ(EvaluateExpression("10 - 3 - 2", kNames), 5);
+  EXPECT_EQ(EvaluateExpression(" rows*cols ", kNames), 700);
 }
 
 TEST(Expression, RoundsCeilDivUp) {
-  EXPECT_EQ(Evaluate("ceil_div(rows, cols)", kNames), 15);
-  EXPECT_EQ(Evaluate("ceil_div(98, cols)", kNames), 14);
-  EXPECT_EQ(Evaluate("ceil_div(0, cols)", kNames), 0);
-  EXPECT_EQ(Evaluate("ceil_div(-7, 2)", kNames), -3);
-  EXPECT_EQ(Evaluate("ceil_div(7, -2)", kNames), -3);
-  EXPECT_EQ(Evaluate("ceil_div(-7, -2)", kNames), 4);
-  EXPECT_EQ(Evaluate("ceil_div(big, 2)", kNames), INT64_MAX / 2 + 1);
-  EXPECT_EQ(Evaluate("min(rows, cols, 9)", kNames), 7);
-  EXPECT_EQ(Evaluate("max(rows, cols)", kNames), 100);
+  EXPECT_EQ(EvaluateExpression("ceil_div(rows, cols)", kNames), 15);
+  EXPECT_EQ(EvaluateExpression("ceil_div(98, cols)", kNames), 14);
+  EXPECT_EQ(EvaluateExpression("ceil_div(0, cols)", kNames), 0);
+  EXPECT_EQ(EvaluateExpression("ceil_div(-7, 2)", kNames), -3);
+  EXPECT_EQ(EvaluateExpression("ceil_div(7, -2)", kNames), -3);
+  EXPECT_EQ(EvaluateExpression("ceil_div(-7, -2)", kNames), 4);
+  EXPECT_EQ(EvaluateExpression("ceil_div(big, 2)", kNames), INT64_MAX / 2 + 1);
+  EXPECT_EQ(EvaluateExpression("min(rows, cols, 9)", kNames), 7);
+  EXPECT_EQ(EvaluateExpression("max(rows, cols)", kNames), 100);
 }
 
 TEST(Expression, NeverWraps) {
@@ -72,7 +72,7 @@ TEST(Expression, SaysWhatIsWrong) {
 TEST(Expression, IsBounded) {
   EXPECT_THAT(Problem(std::string(2000, '(')), HasSubstr("at most 1024"));
   EXPECT_THAT(Problem(std::string(200, '(') + "1" + std::string(200, ')')), HasSubstr("nested"));
-  EXPECT_EQ(Evaluate(std::string(1000, '-') + "1", kNames), 1);
+  EXPECT_EQ(EvaluateExpression(std::string(1000, '-') + "1", kNames), 1);
   EXPECT_THAT(Problem(std::string(65, 'a')), HasSubstr("longer than 64"));
 }
 
@@ -99,7 +99,7 @@ TEST(Expression, SurvivesAnyText) {
   for (int i = 0; i < 20000; ++i) {
     std::string text;
     for (uint64_t n = random.Below(24); n > 0; --n) text += alphabet[random.Below(alphabet.size())];
-    const auto value = Evaluate(text, {{"a", 3}, {"b", -1}});
+    const auto value = EvaluateExpression(text, {{"a", 3}, {"b", -1}});
     values += value.has_value();
     // What has a value has a grammar, too.
     if (value) {

@@ -76,7 +76,7 @@ class Resolver {
       where_ = fmt::format("let {}: ", name);
       if (scope_.contains(name) || FindBuffer(name) >= 0 || FindScalar(name))
         return Reject("the name is taken already; choose another");
-      const auto value = Evaluate(text, scope_);
+      const auto value = EvaluateExpression(text, scope_);
       if (!value) return Reject(value.error().message);
       scope_[name] = *value;
     }
@@ -150,7 +150,7 @@ class Resolver {
     *sizes = {1, 1, 1};
     if (texts.size() > 3) return Reject(fmt::format("{} sizes; at most 3", texts.size()));
     for (size_t i = 0; i < texts.size(); ++i) {
-      const auto value = Evaluate(texts[i], scope_);
+      const auto value = EvaluateExpression(texts[i], scope_);
       if (!value) return Reject(value.error().message);
       if (*value < 0) return Reject(fmt::format("{} is {}, below zero", kAxis[i], *value));
       (*sizes)[i] = *value;
@@ -207,7 +207,7 @@ class Resolver {
   }
 
   bool Shared(const LaunchSpec& spec, const KernelInfo& kernel, ResolvedLaunch* out) {
-    const auto dynamic = Evaluate(spec.shared, scope_);
+    const auto dynamic = EvaluateExpression(spec.shared, scope_);
     if (!dynamic) return Reject(dynamic.error().message);
     if (*dynamic < 0) return Reject(fmt::format("{} bytes, below zero", *dynamic));
     const int64_t fixed = std::max(kernel.static_shared_bytes, 0);
@@ -259,7 +259,7 @@ class Resolver {
       ASSIGN_OR_RETURN(const double value, ScalarValue(*scalar, dims_));
       return RealBits(value, type);
     }
-    ASSIGN_OR_RETURN(const int64_t value, Evaluate(text, scope_));
+    ASSIGN_OR_RETURN(const int64_t value, EvaluateExpression(text, scope_));
     return IntegerBits(value, type);
   }
 

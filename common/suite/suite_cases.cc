@@ -153,7 +153,7 @@ class TaskCheck {
     if (!buffers) return buffers.error().message;
     for (const auto& scalar : task_.scalars) {
       if (scalar.expression.empty()) continue;  // checked where it was read
-      const auto value = Evaluate(scalar.expression, dims);
+      const auto value = EvaluateExpression(scalar.expression, dims);
       if (!value) return fmt::format("scalar {}: {}", scalar.name, value.error().message);
       const auto bits = IsFloating(scalar.dtype)
                             ? RealBits(static_cast<double>(*value), ParameterTypeOf(scalar.dtype))
@@ -164,7 +164,7 @@ class TaskCheck {
       if (auto problem = Draws(input, dims)) return problem;
     for (const auto* text : {&task_.work.flops, &task_.work.read_bytes, &task_.work.write_bytes}) {
       if (text->empty()) continue;
-      const auto value = Evaluate(*text, dims);
+      const auto value = EvaluateExpression(*text, dims);
       if (!value) return "work: " + value.error().message;
       if (*value < 0) return fmt::format("work: `{}` is {}, below zero", *text, *value);
     }
@@ -180,7 +180,7 @@ class TaskCheck {
       return fmt::format("input {}: one_hot over a dimension of {}; at most 2^32", input.name,
                          shape->back());
     if (input.init.kind != InitKind::kIndex || input.init.bound.empty()) return std::nullopt;
-    const auto bound = Evaluate(input.init.bound, dims);
+    const auto bound = EvaluateExpression(input.init.bound, dims);
     if (!bound) return fmt::format("input {}: bound: {}", input.name, bound.error().message);
     if (*bound < 1 && !empty)
       return fmt::format("input {}: bound is {}; an index needs at least 1", input.name, *bound);

@@ -10,7 +10,7 @@ Result<std::vector<int64_t>> EvaluateShape(const std::vector<std::string>& shape
                                            const Names& names) {
   std::vector<int64_t> sizes;
   for (const auto& text : shape) {
-    ASSIGN_OR_RETURN(const int64_t size, Evaluate(text, names));
+    ASSIGN_OR_RETURN(const int64_t size, EvaluateExpression(text, names));
     if (size < 0)
       return Fail(ErrorCode::kInvalidInput, fmt::format("size `{}` is {}, below zero", text, size));
     sizes.push_back(size);
@@ -46,7 +46,7 @@ Result<std::vector<BufferSpec>> TaskBuffers(const Task& task, const Dims& dims) 
 }
 
 Result<int64_t> IntegerScalarValue(const ScalarSpec& scalar, const Dims& dims) {
-  if (!scalar.expression.empty()) return Evaluate(scalar.expression, dims);
+  if (!scalar.expression.empty()) return EvaluateExpression(scalar.expression, dims);
   if (std::trunc(scalar.value) != scalar.value || std::fabs(scalar.value) > 9.0e18)
     return Fail(ErrorCode::kInvalidInput,
                 fmt::format("scalar {} is {}, not a whole number", scalar.name, scalar.value));
@@ -55,7 +55,7 @@ Result<int64_t> IntegerScalarValue(const ScalarSpec& scalar, const Dims& dims) {
 
 Result<double> ScalarValue(const ScalarSpec& scalar, const Dims& dims) {
   if (scalar.expression.empty()) return scalar.value;
-  ASSIGN_OR_RETURN(const int64_t value, Evaluate(scalar.expression, dims));
+  ASSIGN_OR_RETURN(const int64_t value, EvaluateExpression(scalar.expression, dims));
   return static_cast<double>(value);
 }
 

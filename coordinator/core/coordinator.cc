@@ -82,13 +82,13 @@ void Coordinator::On(TimePoint now, Stored& event) {
 
 void Coordinator::On(TimePoint, StoreHealth& event) {
   if (event.ok != store_.ok)
-    event.ok ? Note("store_recovered", {}) : Warn("store_failed", {{"why", event.problem}});
+    event.ok ? Say("store_recovered", {}) : Warn("store_failed", {{"why", event.problem}});
   store_ = std::move(event);
 }
 
 void Coordinator::On(TimePoint, RedisHealth& event) {
   if (event.ok != redis_.ok)
-    event.ok ? Note("redis_recovered", {}) : Warn("redis_failed", {{"why", event.problem}});
+    event.ok ? Say("redis_recovered", {}) : Warn("redis_failed", {{"why", event.problem}});
   redis_ = std::move(event);
 }
 
@@ -195,8 +195,8 @@ void Coordinator::SettleRun(TimePoint now, TrainingRun& run) {
     }
     run.SetState(RunState::kFinishing);
     Put(run.Change());
-    Note("run_finishing", {{"run", std::to_string(run.id().value())},
-                           {"end_seq", std::to_string(run.ledger.end())}});
+    Say("run_finishing",
+        {{"run", std::to_string(run.id().value())}, {"end_seq", std::to_string(run.ledger.end())}});
     learner_.Talk(run.id()).told.reset();
     TellLearner(now, run);
   }
@@ -229,9 +229,9 @@ void Coordinator::EndRun(TimePoint now, TrainingRun& run, RunState state,
                          const std::string& problem) {
   run.SetState(state, WallMs(now), problem);
   Put(run.Change());
-  Note("run_ended", {{"run", std::to_string(run.id().value())},
-                     {"state", ToString(state)},
-                     {"problem", problem}});
+  Say("run_ended", {{"run", std::to_string(run.id().value())},
+                    {"state", ToString(state)},
+                    {"problem", problem}});
   Durably(RunEndStored{run.id()});
 }
 

@@ -175,7 +175,7 @@ class Coordinator {
   void Perform(TimePoint now, AfterStored action);
   void Flush(TimePoint now);
   using Fields = std::vector<std::pair<std::string, std::string>>;
-  void Note(std::string event, Fields fields) {
+  void Say(std::string event, Fields fields) {
     Emit(LogLine{false, std::move(event), std::move(fields)});
   }
   void Warn(std::string event, Fields fields) {

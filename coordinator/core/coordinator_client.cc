@@ -43,7 +43,7 @@ std::optional<ClientReply> Coordinator::AnswerTo(TimePoint now, const ClientAske
   TrainingRun& run = runs_.emplace(id, TrainingRun(added)).first->second;
   Put(added);
   Put(run.Change());
-  Note("run_accepted", {{"run", std::to_string(id.value())}, {"name", run.spec().name}});
+  Say("run_accepted", {{"run", std::to_string(id.value())}, {"name", run.spec().name}});
   if (run.learns() && !learner_.peer().empty()) {
     ForkLine(run, {});
     OpenStreamOf(run);

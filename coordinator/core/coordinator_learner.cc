@@ -49,8 +49,8 @@ void Coordinator::OnRegisterLearner(TimePoint now, const std::string& peer,
   if (learner_.StandingOf(peer) == LearnerSession::Standing::kUnknown) {
     const LearnerRegistered registered = learner_.Admit(peer);
     Put(registered);
-    Note("learner_registered",
-         {{"peer", peer}, {"incarnation", std::to_string(registered.incarnation)}});
+    Say("learner_registered",
+        {{"peer", peer}, {"incarnation", std::to_string(registered.incarnation)}});
   }
   Durably(SendLearner{peer, WelcomeLearner{epoch_, learner_.IncarnationOf(peer),
                                            settings_.heartbeat, settings_.redis, *protocol}});
@@ -71,8 +71,8 @@ void Coordinator::OnRegisterLearner(TimePoint now, const std::string& peer,
 void Coordinator::TakeOver(TimePoint now, const std::string& peer) {
   const RegisterLearner registration = learner_.TakeOver(peer, now);
   Put(LearnerTookOver{learner_.incarnation()});
-  Note("learner_took_over",
-       {{"peer", peer}, {"incarnation", std::to_string(learner_.incarnation())}});
+  Say("learner_took_over",
+      {{"peer", peer}, {"incarnation", std::to_string(learner_.incarnation())}});
   for (auto& [id, run] : runs_) {
     if (!run.live() || !run.learns()) continue;
     const auto state = std::find_if(registration.runs.begin(), registration.runs.end(),
@@ -95,10 +95,10 @@ void Coordinator::ResumeRun(TrainingRun& run, const LearnerRunState& state) {
   for (const auto& mark : resumed.consumed) Put(mark);
   for (const auto& mark : resumed.undone) Put(mark);
   ForkLine(run, state.version);
-  Note("run_resumed", {{"run", std::to_string(run.id().value())},
-                       {"version", ToString(state.version)},
-                       {"consumed", std::to_string(run.ledger.consumed())},
-                       {"undone", std::to_string(resumed.undone.size())}});
+  Say("run_resumed", {{"run", std::to_string(run.id().value())},
+                      {"version", ToString(state.version)},
+                      {"consumed", std::to_string(run.ledger.consumed())},
+                      {"undone", std::to_string(resumed.undone.size())}});
 }
 
 void Coordinator::ForkLine(TrainingRun& run, const PolicyVersion& from) {

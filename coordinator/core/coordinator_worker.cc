@@ -76,7 +76,7 @@ void Coordinator::OnRegister(TimePoint now, const WorkerId& id, RegisterWorker o
   }
   offer.capacity = std::min(offer.capacity, kMostCapacity);
   if (workers_.Find(id) == nullptr)
-    Note("worker_registered", {{"worker", id.value()}, {"name", offer.name}});
+    Say("worker_registered", {{"worker", id.value()}, {"name", offer.name}});
   Worker& worker = workers_.Register(id, std::move(offer), now);
   WelcomeWorker welcome{epoch_, settings_.heartbeat, settings_.lease, {}, *protocol};
   for (const HeldLease& held : worker.offer.held)
@@ -106,7 +106,7 @@ std::optional<HeldLease> Coordinator::Adopt(TimePoint now, const WorkerId& id,
   leases_.Grant(job->id, fence, id, held.device_index);
   leases_.Begin(job->id, fence, now);
   Put(job->Change());
-  Note("lease_adopted", {{"job", std::to_string(job->id.value())}, {"worker", id.value()}});
+  Say("lease_adopted", {{"job", std::to_string(job->id.value())}, {"worker", id.value()}});
   return HeldLease{job->id, fence, held.device_index};
 }
 
@@ -270,7 +270,7 @@ bool Coordinator::AllRefuse(const TrainingRun& run) const {
 }
 
 void Coordinator::OnWorker(TimePoint, Worker& worker, Leaving&) {
-  if (!worker.leaving) Note("worker_leaving", {{"worker", worker.id.value()}});
+  if (!worker.leaving) Say("worker_leaving", {{"worker", worker.id.value()}});
   worker.leaving = true;
 }
 

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/base/core.h"
 #include "coordinator/core/record.h"
 #include "schema/coordinator.h"
 
@@ -39,10 +40,8 @@ struct RedisHealth {
   bool ok = true;
   std::string problem;
 };
-// Deadlines are looked at here only, after the messages that came first: a coordinator that was
-// asleep does not take its own silence for that of others.
-struct TimePassed {};
-
+// TimePassed comes after the messages that came first: a coordinator that was asleep does not take
+// its own silence for that of others.
 using Event = std::variant<WorkerSaid, LearnerSaid, ClientAsked, Stored, StoreHealth, RedisHealth,
                            TimePassed>;
 
@@ -93,12 +92,6 @@ struct TrimStream {
 };
 struct CloseStream {
   RunId run;
-};
-// For the log.
-struct LogLine {
-  bool warning = false;
-  std::string event;
-  std::vector<std::pair<std::string, std::string>> fields;
 };
 
 using Effect = std::variant<StoreRecords, SendWorker, SendLearner, AnswerClient, QueryStore,

@@ -1,6 +1,6 @@
 #include "coordinator/core/ledger.h"
 
-#include <algorithm>
+#include "common/model/reward.h"
 
 namespace warpsmith {
 
@@ -16,8 +16,7 @@ uint64_t Ledger::Append(const Trajectory& trajectory) {
   LedgerEntry entry;
   entry.group = trajectory.id.group;
   entry.oldest = OldestVersion(trajectory);
-  entry.rewarded = std::any_of(trajectory.turns.begin(), trajectory.turns.end(),
-                               [](const Turn& t) { return IsRewarded(t.evaluation.outcome); });
+  entry.rewarded = AnyTurnRewarded(trajectory);
   entries_.push_back(entry);
   unconsumed_.insert(end() - 1);
   return end() - 1;

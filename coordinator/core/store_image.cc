@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "common/model/reward.h"
 
 namespace warpsmith {
 
@@ -44,9 +45,7 @@ void StoreImage::On(const TrajectoryAccepted& record) {
   LedgerEntry entry;
   entry.group = id.group;
   entry.oldest = OldestVersion(record.trajectory);
-  entry.rewarded =
-      std::any_of(record.trajectory.turns.begin(), record.trajectory.turns.end(),
-                  [](const Turn& turn) { return IsRewarded(turn.evaluation.outcome); });
+  entry.rewarded = AnyTurnRewarded(record.trajectory);
   run.ledger.push_back(entry);
 }
 

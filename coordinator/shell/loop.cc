@@ -107,10 +107,6 @@ Status CoordinatorLoop::Send(const std::string& peer, const FromCoordinator& mes
   return sent;
 }
 
-void CoordinatorLoop::Do(LogLine& effect) {
-  std::vector<LogField> fields;
-  for (auto& [key, value] : effect.fields) fields.emplace_back(key, std::move(value));
-  LogList(effect.warning ? LogLevel::kWarn : LogLevel::kInfo, effect.event, fields);
-}
+void CoordinatorLoop::Do(LogLine& effect) { Log(effect); }
 
 }  // namespace warpsmith

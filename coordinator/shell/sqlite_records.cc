@@ -1,7 +1,5 @@
 #include "coordinator/shell/sqlite_records.h"
 
-#include <algorithm>
-
 #include "common/base/check.h"
 #include "common/model/reward.h"
 #include "common/wire/codec.h"
@@ -53,16 +51,13 @@ constexpr const char* kInsertEvaluation =
 Status Write(Database& db, const TrajectoryAccepted& record) {
   const Trajectory& trajectory = record.trajectory;
   const PolicyVersion oldest = OldestVersion(trajectory);
-  const bool rewarded =
-      std::any_of(trajectory.turns.begin(), trajectory.turns.end(),
-                  [](const Turn& turn) { return IsRewarded(turn.evaluation.outcome); });
   const std::string payload = Encode(trajectory);
   RETURN_IF_ERROR(
       db.Run("INSERT INTO trajectories (run, grp, episode, job, publish_seq, oldest_incarnation, "
              "oldest_step, rewarded, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
              trajectory.id.run.value(), trajectory.id.group.value(), trajectory.id.episode,
-             record.job.value(), record.publish_seq, oldest.incarnation, oldest.step, rewarded,
-             Blob{payload}));
+             record.job.value(), record.publish_seq, oldest.incarnation, oldest.step,
+             AnyTurnRewarded(trajectory), Blob{payload}));
   for (size_t i = 0; i < trajectory.turns.size(); ++i) {
     const Turn& turn = trajectory.turns[i];
     const std::string evaluation = Encode(turn.evaluation);

@@ -4,18 +4,10 @@
 #include <set>
 
 #include "common/base/check.h"
-#include "common/model/outcome.h"
+#include "common/model/reward.h"
 #include "learner/core/advantages.h"
 
 namespace warpsmith {
-namespace {
-
-bool HasReward(const Trajectory& trajectory) {
-  return std::any_of(trajectory.turns.begin(), trajectory.turns.end(),
-                     [](const Turn& turn) { return IsRewarded(turn.evaluation.outcome); });
-}
-
-}  // namespace
 
 void TrainedLine::Advance(PolicyVersion next) {
   CHECK(next > current_ && next.step >= current_.step, "a line goes forward");
@@ -66,7 +58,7 @@ Batches::Groups Batches::Sieve(const TrainedLine& line) {
   for (auto it = pending_.begin(); it != pending_.end();) {
     const auto& [seq, trajectory] = *it++;
     if (!IsTrainable(trajectory)) {
-      if (HasReward(trajectory) && IsInTime(trajectory, line)) ++lost_[trajectory.id.group];
+      if (AnyTurnRewarded(trajectory) && IsInTime(trajectory, line)) ++lost_[trajectory.id.group];
       GiveUp(seq, Fate::kDropped);
       continue;
     }

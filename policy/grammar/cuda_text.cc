@@ -163,7 +163,7 @@ std::optional<int64_t> LargestOver(const Task& task, DeviceKind device,
                                    const std::string& expression) {
   std::optional<int64_t> largest;
   for (const Case& one : CasesOf(task, device)) {
-    const auto value = Evaluate(expression, one.dims);
+    const auto value = EvaluateExpression(expression, one.dims);
     if (!value) return std::nullopt;
     largest = std::max(largest.value_or(*value), *value);
   }

@@ -13,7 +13,7 @@ constexpr Duration kLongestAnswer = std::chrono::seconds(20);
 
 SimWorker::SimWorker(WorkerWorld& world, std::string host, uint32_t capacity)
     : world_(world), host_(std::move(host)), capacity_(capacity), alarm_(world.clockwork, [this] {
-        if (up()) Step(Tick{});
+        if (up()) Step(TimePassed{});
       }) {}
 
 void SimWorker::Boot() {

@@ -46,7 +46,7 @@ class SimWorker {
   void Do(Evaluate& effect);
   void Do(AskPolicy& effect);
   void Do(PullWeights& effect);
-  void Do(Note&) {}
+  void Do(LogLine&) {}
   void Do(Exit& effect);
   // Runs `what` after a delay, if this life still lasts.
   void Later(Duration low, Duration high, std::function<void()> what);

@@ -49,10 +49,10 @@ class WorkerStory : public ::testing::Test {
       std::optional<TimePoint> next = core_.NextDeadline();
       if (!next || *next > end) break;
       now_ = std::max(now_, *next);
-      Happens(Tick{});
+      Happens(TimePassed{});
     }
     now_ = end;
-    Happens(Tick{});
+    Happens(TimePassed{});
   }
 
   // The same, while the coordinator is heard.

@@ -16,7 +16,7 @@ constexpr Duration kLinger = std::chrono::seconds(3);
 
 void WorkerCore::Impl::Say(std::string event,
                            std::vector<std::pair<std::string, std::string>> fields) {
-  effects.push_back(Note{std::move(event), std::move(fields)});
+  effects.push_back(LogLine{false, std::move(event), std::move(fields)});
 }
 
 void WorkerCore::Impl::SayJob(const char* event, const WorkerJob& job, const std::string& why) {
@@ -63,7 +63,7 @@ void WorkerCore::Impl::PollDrain() {
     for (const auto& [id, job] : jobs) {
       if (!job.Finished()) unfinished.push_back(id);
     }
-    for (JobId id : unfinished) Fail(id, InfrastructureKind::kWorkerLost, "the worker stops");
+    for (JobId id : unfinished) FailJob(id, InfrastructureKind::kWorkerLost, "the worker stops");
   }
   bool working = std::any_of(jobs.begin(), jobs.end(),
                              [](const auto& item) { return !item.second.Finished(); });

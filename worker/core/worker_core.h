@@ -1,7 +1,7 @@
 // The worker's decisions, without the world: registration, leases, episodes, weights, resending.
 //
 //   effects = core.Step(now, event)    what happened -> what the shell must do, in this order
-//   core.NextDeadline()                when to Step with Tick at the latest
+//   core.NextDeadline()                when to Step with TimePassed at the latest
 //
 // Pure: no I/O, clock, thread, log or ambient randomness. The same events at the same times give
 // the same effects, byte for byte, so that a simulation can drive it with faults.
@@ -37,6 +37,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
+#include "common/base/core.h"
 #include "schema/child.h"
 #include "schema/worker.h"
 
@@ -92,10 +93,9 @@ struct WeightsPullFailed {
 struct DrainRequested {
   Duration grace{};
 };  // stop: finish, or hand back within the grace
-struct Tick {};
 
 using WorkerEvent = std::variant<Started, Heard, Evaluated, PolicyReplied, PolicyLost,
-                                 WeightsPulled, WeightsPullFailed, DrainRequested, Tick>;
+                                 WeightsPulled, WeightsPullFailed, DrainRequested, TimePassed>;
 
 // ---- effects
 
@@ -120,12 +120,6 @@ struct PullWeights {
   WeightsAnnouncement announcement;
   bool operator==(const PullWeights&) const = default;
 };
-// Something that people want to read in the log.
-struct Note {
-  std::string event;
-  std::vector<std::pair<std::string, std::string>> fields;  // those with an empty value say nothing
-  bool operator==(const Note&) const = default;
-};
 // The worker has nothing left to do. 0: as asked; 2: the coordinator refused it; 3: its devices are
 // sick.
 struct Exit {
@@ -134,7 +128,7 @@ struct Exit {
   bool operator==(const Exit&) const = default;
 };
 
-using WorkerEffect = std::variant<SendMessage, Evaluate, AskPolicy, PullWeights, Note, Exit>;
+using WorkerEffect = std::variant<SendMessage, Evaluate, AskPolicy, PullWeights, LogLine, Exit>;
 using WorkerEffects = std::vector<WorkerEffect>;
 
 class WorkerCore {

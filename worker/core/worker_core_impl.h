@@ -64,7 +64,7 @@ struct WorkerCore::Impl {
   // ---- a step: worker_core.cc
 
   void On(const Started&) { BeginRegistering(); }
-  void On(const Tick&) {}
+  void On(const TimePassed&) {}
   void On(Heard event);
   void On(const DrainRequested& event) { BeginDrain(event.grace); }
   void BeginDrain(Duration grace);
@@ -96,7 +96,7 @@ struct WorkerCore::Impl {
   void Begin(WorkerJob& job, EvaluationJob list);
   // Stops working on it; results in the spool stay there.
   void Drop(JobId id, const std::string& why);
-  void Fail(JobId id, InfrastructureKind kind, const std::string& detail,
+  void FailJob(JobId id, InfrastructureKind kind, const std::string& detail,
             bool policy_refuses = false);
   // Forgets a job whose results are all acknowledged.
   void Retire(JobId id);

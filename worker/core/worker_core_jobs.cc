@@ -90,7 +90,7 @@ void WorkerCore::Impl::Drop(JobId id, const std::string& why) {
   jobs.erase(id);
 }
 
-void WorkerCore::Impl::Fail(JobId id, InfrastructureKind kind, const std::string& detail,
+void WorkerCore::Impl::FailJob(JobId id, InfrastructureKind kind, const std::string& detail,
                             bool policy_refuses) {
   WorkerJob* job = Find(id);
   if (!job) return;
@@ -141,7 +141,7 @@ void WorkerCore::Impl::FailHopeless() {
     if (auto why = weights.Hopeless(work->job.run, work->job.min_version))
       hopeless.emplace_back(id, *std::move(why));
   }
-  for (const auto& [id, why] : hopeless) Fail(id, InfrastructureKind::kInternal, why);
+  for (const auto& [id, why] : hopeless) FailJob(id, InfrastructureKind::kInternal, why);
 }
 
 void WorkerCore::Impl::PollJobs() {
@@ -149,7 +149,7 @@ void WorkerCore::Impl::PollJobs() {
   for (const auto& [id, job] : jobs) {
     if (now >= job.deadline && !job.Finished()) late.push_back(id);
   }
-  for (JobId id : late) Fail(id, InfrastructureKind::kInternal, "its total deadline passed");
+  for (JobId id : late) FailJob(id, InfrastructureKind::kInternal, "its total deadline passed");
   FailHopeless();
   for (auto& [id, job] : jobs) {
     if (!link.registered()) continue;

@@ -69,7 +69,7 @@ void WorkerCore::Impl::CandidateEvaluated(WorkerJob& job, size_t index, Evaluate
 }
 
 void WorkerCore::Impl::DeviceGone(WorkerJob& job, const std::string& label) {
-  Fail(job.id, InfrastructureKind::kDeviceSick, "the device cannot judge: " + label);
+  FailJob(job.id, InfrastructureKind::kDeviceSick, "the device cannot judge: " + label);
   if (++sick_in_a_row < options.sick_jobs || drain_deadline) return;
   exit_after_drain =
       Exit{3, "its device failed " + std::to_string(sick_in_a_row) + " jobs in a row: " + label};

@@ -15,10 +15,10 @@ void WorkerCore::Impl::Replied(const ActReply& reply) {
   if (!job) return;
   auto& work = std::get<RolloutWork>(job->work);
   if (!reply.problem.empty())
-    return Fail(job->id, InfrastructureKind::kInternal, "the policy cannot act: " + reply.problem,
+    return FailJob(job->id, InfrastructureKind::kInternal, "the policy cannot act: " + reply.problem,
                 true);
   if (reply.actions.size() != answered->episodes.size())
-    return Fail(job->id, InfrastructureKind::kInternal,
+    return FailJob(job->id, InfrastructureKind::kInternal,
                 "the policy gave a wrong number of actions");
   bool outdated = std::any_of(reply.actions.begin(), reply.actions.end(),
                               [&](const Action& a) { return a.version < work.job.min_version; });
@@ -64,7 +64,7 @@ void WorkerCore::Impl::ActFailed(WorkerJob& job, const std::vector<size_t>& epis
   auto& work = std::get<RolloutWork>(job.work);
   for (size_t index : episodes) work.episodes[index].ActFailed();
   if (++job.policy_failures >= options.policy_failures) {
-    Fail(job.id, InfrastructureKind::kInternal, why);
+    FailJob(job.id, InfrastructureKind::kInternal, why);
   }
 }
 

@@ -25,7 +25,7 @@ TEST_F(WorkerStory, StopsWhenItIsRefused) {
   ASSERT_TRUE(exit_);
   EXPECT_EQ(exit_->status, 2);
   EXPECT_NE(exit_->why.find("too old"), std::string::npos);
-  EXPECT_TRUE(core_.Step(now_ + 1h, Tick{}).empty());
+  EXPECT_TRUE(core_.Step(now_ + 1h, TimePassed{}).empty());
 }
 
 TEST_F(WorkerStory, NamesWhatItHoldsWhenTheCoordinatorRestarted) {

@@ -12,6 +12,7 @@
 namespace warpsmith {
 
 extern const char kOracleKernels[];
+extern const char kPhilox[];
 extern const char kContentValue[];
 extern const char kCompareValue[];
 
@@ -38,7 +39,8 @@ Result<std::unique_ptr<CudaOracleDevice>> CudaOracleDevice::Create(int index) {
   ASSIGN_OR_RETURN(auto context, CudaContext::Create(index));
   ASSIGN_OR_RETURN(const std::string cubin,
                    CompileOwnKernels(context->facts().architecture, "oracle.cu", kOracleKernels,
-                                     {{"worker/device/content_value.h", kContentValue},
+                                     {{"common/base/philox.h", kPhilox},
+                                      {"worker/device/content_value.h", kContentValue},
                                       {"worker/device/compare_value.h", kCompareValue}}));
   ASSIGN_OR_RETURN(auto timer, DeviceTimer::Create(context->driver(), context->facts()));
   std::unique_ptr<CudaOracleDevice> device(new CudaOracleDevice(std::move(context)));

@@ -24,12 +24,12 @@ constexpr size_t kHeapBytes = 64 * 1024;
 constexpr size_t kPrintBytes = 64 * 1024;
 constexpr unsigned kPortableCluster = 8;
 
-Failed Fail(Outcome outcome, std::string output = "") {
+Failed FailWith(Outcome outcome, std::string output = "") {
   return Failed{std::move(outcome), std::move(output)};
 }
 
 Failed OracleMistake(std::string what) {
-  return Fail(Infrastructure{InfrastructureKind::kInternal, std::move(what)});
+  return FailWith(Infrastructure{InfrastructureKind::kInternal, std::move(what)});
 }
 
 unsigned Product(const std::array<uint32_t, 3>& dims) { return dims[0] * dims[1] * dims[2]; }
@@ -106,8 +106,8 @@ RunnerDevice::Reply CudaRunnerDevice::Load(const LoadModule& module) {
   CudaMoment moment = CudaMoment::kLoad;
   std::string problem;
   const CudaStatus loaded = LoadKernels(module, moment, problem);
-  if (!problem.empty()) return Fail(Rejected{problem});
-  if (!loaded) return Fail(OutcomeOf(loaded.error(), moment));
+  if (!problem.empty()) return FailWith(Rejected{problem});
+  if (!loaded) return FailWith(OutcomeOf(loaded.error(), moment));
   return Done{};
 }
 
@@ -166,7 +166,7 @@ RunnerDevice::Reply CudaRunnerDevice::Bind(const BindBuffers& buffers, std::span
   for (const int fd : fds) close(fd);
   if (!bound) {
     Forget(set);
-    return Fail(OutcomeOf(bound.error(), CudaMoment::kMemory));
+    return FailWith(OutcomeOf(bound.error(), CudaMoment::kMemory));
   }
   if (buffers.buffers.size() != plan_.buffers.size()) {
     Forget(set);
@@ -247,15 +247,15 @@ RunnerDevice::Reply CudaRunnerDevice::Run(const RunPlan& run) {
     const Outcome outcome = rest != CUDA_SUCCESS && IsDeviceFault(rest)
                                 ? OutcomeOf({rest, "running the candidate"}, CudaMoment::kRun)
                                 : OutcomeOf(worked.error(), moment);
-    return Fail(outcome, std::move(done.output));
+    return FailWith(outcome, std::move(done.output));
   }
   if (rest != CUDA_SUCCESS)
-    return Fail(OutcomeOf({rest, "running the candidate"}, CudaMoment::kRun),
-                std::move(done.output));
+    return FailWith(OutcomeOf({rest, "running the candidate"}, CudaMoment::kRun),
+                    std::move(done.output));
   if (!held)
-    return Fail(Infrastructure{InfrastructureKind::kTooNoisy,
-                               "the host took more than 50 ms to enqueue a timed sequence"},
-                std::move(done.output));
+    return FailWith(Infrastructure{InfrastructureKind::kTooNoisy,
+                                   "the host took more than 50 ms to enqueue a timed sequence"},
+                    std::move(done.output));
   return done;
 }
 

@@ -18,6 +18,7 @@ namespace warpsmith {
 extern const char kTimingKernels[];
 extern const char kOracleKernels[];
 extern const char kRunnerKernels[];
+extern const char kPhilox[];
 extern const char kContentValue[];
 extern const char kCompareValue[];
 
@@ -53,7 +54,8 @@ TEST(OwnKernels, CompileForEveryArchitectureThatNvrtcKnows) {
       EXPECT_TRUE(cubin.has_value()) << cubin.error().message;
     }
     const auto oracle = CompileOwnKernels(architecture, "oracle.cu", kOracleKernels,
-                                          {{"worker/device/content_value.h", kContentValue},
+                                          {{"common/base/philox.h", kPhilox},
+                                           {"worker/device/content_value.h", kContentValue},
                                            {"worker/device/compare_value.h", kCompareValue}});
     EXPECT_TRUE(oracle.has_value()) << oracle.error().message;
   }

@@ -46,6 +46,15 @@ TEST(ContentValue, DrawsTheBitsOfTheCommonPhilox) {
   }
 }
 
+// The known answer of Random123's kat_vectors for the digits of pi.
+TEST(ContentValue, DrawsTheKnownAnswer) {
+  const ContentNumbers numbers{
+      .seed = 0x299f31d0a4093822, .case_number = 0x03707344, .tensor_number = 0x13198a2e};
+  const ContentWords drawn = DrawContent(numbers, 0x85a308d3243f6a88);
+  EXPECT_EQ(drawn.word0, 0xd16cfe09u);
+  EXPECT_EQ(drawn.word1, 0x94fdccebu);
+}
+
 TEST(ContentValue, EachKindStaysInItsRange) {
   ContentNumbers n{
       .seed = 9, .last_dim = 5, .bound = 11, .scale = 2, .low = -2, .high = 3, .value = 0.25};

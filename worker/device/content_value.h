@@ -2,9 +2,8 @@
 // (NVRTC), so that the bits drawn are the same everywhere and only the last bits of a normal's
 // logarithm and cosine may differ. Pure.
 //
-// Element i of a tensor takes one block of Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel
-// random numbers: as easy as 1, 2, 3", SC 2011): counter = {i low, i high, tensor number, case
-// number}, key = {seed low, seed high}; words 0 and 1 are used:
+// Element i of a tensor takes one block of Philox4x32-10 (common/base/philox.h): counter = {i low,
+// i high, tensor number, case number}, key = {seed low, seed high}; words 0 and 1 are used:
 //   u0 = (word 0 + 1/2) / 2^32 in (0, 1)     u1 = word 1 / 2^32 in [0, 1)
 //   normal    scale * sqrt(-2 ln u0) * cos(2 pi u1)   (Box and Muller, 1958)
 //   uniform   low + (high - low) * word 0 / 2^32
@@ -25,6 +24,8 @@
 #define WARPSMITH_CONTENT inline
 #endif
 
+#include "common/base/philox.h"
+
 namespace warpsmith {
 
 // Content of worker/device/oracle_device.h, as plain numbers.
@@ -44,19 +45,11 @@ struct ContentWords {
 };
 
 WARPSMITH_CONTENT ContentWords DrawContent(const ContentNumbers& c, unsigned long long index) {
-  unsigned int c0 = static_cast<unsigned int>(index), c1 = static_cast<unsigned int>(index >> 32);
-  unsigned int c2 = c.tensor_number, c3 = c.case_number;
-  unsigned int k0 = static_cast<unsigned int>(c.seed), k1 = static_cast<unsigned int>(c.seed >> 32);
-  for (int round = 0; round < 10; ++round) {
-    const unsigned long long p0 = 0xD2511F53ull * c0, p1 = 0xCD9E8D57ull * c2;
-    c0 = static_cast<unsigned int>(p1 >> 32) ^ c1 ^ k0;
-    c1 = static_cast<unsigned int>(p1);
-    c2 = static_cast<unsigned int>(p0 >> 32) ^ c3 ^ k1;
-    c3 = static_cast<unsigned int>(p0);
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
-  }
-  return {c0, c1};
+  const PhiloxWords words =
+      Philox({static_cast<unsigned int>(index), static_cast<unsigned int>(index >> 32),
+              c.tensor_number, c.case_number},
+             static_cast<unsigned int>(c.seed), static_cast<unsigned int>(c.seed >> 32));
+  return {words.w0, words.w1};
 }
 
 // A whole number in [0, range) from 32 random bits; up to range / 2^32 of bias. range <= 2^32.

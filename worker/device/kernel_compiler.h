@@ -6,6 +6,8 @@
 
 namespace warpsmith {
 
+using CompileResult = decltype(CompileReply::result);
+
 // Thread-compatible: one call at a time.
 class KernelCompiler {
  public:

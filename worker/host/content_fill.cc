@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "common/base/philox.h"
 #include "worker/device/buffer_content.h"
 
 namespace warpsmith {
@@ -33,16 +34,10 @@ WARPSMITH_INLINE void DrawWords(const ContentNumbers& c, uint64_t first, Words& 
     c3[i] = c.case_number;
   }
   auto k0 = static_cast<uint32_t>(c.seed), k1 = static_cast<uint32_t>(c.seed >> 32);
-  for (int round = 0; round < 10; ++round) {
-    for (int i = 0; i < kBatch; ++i) {
-      const uint64_t p0 = uint64_t{0xD2511F53} * c0[i], p1 = uint64_t{0xCD9E8D57} * c2[i];
-      c0[i] = static_cast<uint32_t>(p1 >> 32) ^ c1[i] ^ k0;
-      c1[i] = static_cast<uint32_t>(p1);
-      c2[i] = static_cast<uint32_t>(p0 >> 32) ^ c3[i] ^ k1;
-      c3[i] = static_cast<uint32_t>(p0);
-    }
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    for (int i = 0; i < kBatch; ++i) PhiloxRound(c0[i], c1[i], c2[i], c3[i], k0, k1);
+    k0 += kPhiloxWeyl0;
+    k1 += kPhiloxWeyl1;
   }
 }
 

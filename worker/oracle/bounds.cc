@@ -22,7 +22,7 @@ Result<Content> ContentOf(const Task& task, const Dims& dims, std::span<const Bu
                   .tensor_number = static_cast<uint32_t>(input)};
   if (!buffers[input].shape.empty()) content.last_dim = buffers[input].shape.back();
   if (spec.init.kind == InitKind::kIndex) {
-    ASSIGN_OR_RETURN(content.bound, Evaluate(spec.init.bound, dims));
+    ASSIGN_OR_RETURN(content.bound, EvaluateExpression(spec.init.bound, dims));
     if (content.bound <= 0 && content.elements > 0)
       return Fail(ErrorCode::kInvalidInput, "task " + task.id.value() + ": input `" + spec.name +
                                                 "`: its bound must be positive");

@@ -32,7 +32,7 @@ Result<WorkAmount> WorkOf(const Task& task, const Case& judged, const ResolvedPl
       {&task.work.flops, &amount.flops}};
   for (const auto& [text, value] : fields) {
     if (text->empty()) continue;
-    ASSIGN_OR_RETURN(const int64_t number, Evaluate(*text, judged.dims));
+    ASSIGN_OR_RETURN(const int64_t number, EvaluateExpression(*text, judged.dims));
     *value = static_cast<double>(number);
   }
   return amount;

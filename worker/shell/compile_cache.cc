@@ -1,11 +1,13 @@
 #include "worker/shell/compile_cache.h"
 
+#include "common/model/dtype.h"
+
 namespace warpsmith {
 namespace {
 
 constexpr size_t kEntryBytes = 1024;  // what the bookkeeping of one takes, generously
 
-size_t SizeOf(const CachedResult& result) {
+size_t SizeOf(const SharedCompileResult& result) {
   if (const auto* compiled = std::get_if<std::shared_ptr<const CompiledCandidate>>(&result)) {
     return kEntryBytes + (*compiled)->binary.size() + (*compiled)->log.size();
   }
@@ -14,7 +16,7 @@ size_t SizeOf(const CachedResult& result) {
 
 }  // namespace
 
-std::optional<CachedResult> CompileCache::Find(const std::string& key) {
+std::optional<SharedCompileResult> CompileCache::Find(const std::string& key) {
   std::lock_guard lock(mutex_);
   auto it = by_key_.find(key);
   if (it == by_key_.end()) return std::nullopt;
@@ -22,7 +24,7 @@ std::optional<CachedResult> CompileCache::Find(const std::string& key) {
   return it->second->result;
 }
 
-void CompileCache::Add(const std::string& key, CachedResult result) {
+void CompileCache::Add(const std::string& key, SharedCompileResult result) {
   size_t bytes = SizeOf(result);
   std::lock_guard lock(mutex_);
   if (auto it = by_key_.find(key); it != by_key_.end()) {

@@ -14,21 +14,21 @@
 
 namespace warpsmith {
 
-using CachedResult = std::variant<std::shared_ptr<const CompiledCandidate>, Outcome>;
+using SharedCompileResult = std::variant<std::shared_ptr<const CompiledCandidate>, Outcome>;
 
 class CompileCache {
  public:
   explicit CompileCache(size_t bytes) : limit_(bytes) {}
 
-  std::optional<CachedResult> Find(const std::string& key);
+  std::optional<SharedCompileResult> Find(const std::string& key);
   // An entry larger than the whole cache is not kept.
-  void Add(const std::string& key, CachedResult result);
+  void Add(const std::string& key, SharedCompileResult result);
   size_t bytes() const;
 
  private:
   struct Entry {
     std::string key;
-    CachedResult result;
+    SharedCompileResult result;
     size_t bytes = 0;
   };
 

@@ -84,7 +84,7 @@ TEST(CompileCacheBounds, TheLeastRecentlyUsedGoesFirst) {
   auto entry = [] {
     auto compiled = std::make_shared<CompiledCandidate>();
     compiled->binary.resize(1000);
-    return CachedResult(std::shared_ptr<const CompiledCandidate>(compiled));
+    return SharedCompileResult(std::shared_ptr<const CompiledCandidate>(compiled));
   };
   cache.Add("a", entry());
   cache.Add("b", entry());
@@ -96,7 +96,7 @@ TEST(CompileCacheBounds, TheLeastRecentlyUsedGoesFirst) {
   EXPECT_LE(cache.bytes(), 3u * 2048);
   auto huge = std::make_shared<CompiledCandidate>();
   huge->binary.resize(100'000);
-  cache.Add("e", CachedResult(std::shared_ptr<const CompiledCandidate>(huge)));
+  cache.Add("e", SharedCompileResult(std::shared_ptr<const CompiledCandidate>(huge)));
   EXPECT_FALSE(cache.Find("e"));
   EXPECT_TRUE(cache.Find("a")) << "what does not fit displaces nothing";
 }

@@ -19,7 +19,7 @@ constexpr Duration kSendLimit = std::chrono::seconds(10);
 // Raised whenever what a compiler does to a text changes, so that nothing old is found.
 constexpr const char* kCompilerRevision = "2";
 
-CachedResult WorkerLost() {
+SharedCompileResult WorkerLost() {
   return Outcome(Infrastructure{InfrastructureKind::kWorkerLost, "the evaluator stops"});
 }
 
@@ -203,12 +203,12 @@ CompileDone CompilerPool::Serve(Compiler& compiler, const CompileOrder& order) {
   if (!refused.empty()) return {Outcome(Rejected{refused})};
   std::string key = KeyOf(order);
   if (!order.fresh) {
-    if (std::optional<CachedResult> known = cache_.Find(key)) return {*std::move(known)};
+    if (std::optional<SharedCompileResult> known = cache_.Find(key)) return {*std::move(known)};
   }
   // An earlier text may have taken the child over: a confirmation gets a fresh one.
   if (order.fresh) compiler.End();
   TimePoint begin = SystemClock().Now();
-  CachedResult result = Compile(compiler, order);
+  SharedCompileResult result = Compile(compiler, order);
   double ms = std::chrono::duration<double, std::milli>(SystemClock().Now() - begin).count();
   const auto* outcome = std::get_if<Outcome>(&result);
   if (!outcome || !IsInfrastructure(*outcome)) cache_.Add(key, result);
@@ -216,7 +216,7 @@ CompileDone CompilerPool::Serve(Compiler& compiler, const CompileOrder& order) {
 }
 
 // What follows a candidate into a second, fresh child is the candidate's own doing.
-CachedResult CompilerPool::Compile(Compiler& compiler, const CompileOrder& order) {
+SharedCompileResult CompilerPool::Compile(Compiler& compiler, const CompileOrder& order) {
   std::string died, lied;
   for (int attempt = 0; attempt < 2; ++attempt) {
     CompileRequest request{

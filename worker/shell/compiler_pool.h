@@ -27,7 +27,7 @@ struct CompileOrder {
 };
 
 struct CompileDone {
-  CachedResult result;
+  SharedCompileResult result;
   double ms = 0;  // 0: it was in the cache
 };
 
@@ -61,7 +61,7 @@ class CompilerPool {
 
   explicit CompilerPool(Options options);
   CompileDone Serve(Compiler& compiler, const CompileOrder& order);
-  CachedResult Compile(Compiler& compiler, const CompileOrder& order);
+  SharedCompileResult Compile(Compiler& compiler, const CompileOrder& order);
 
   Options options_;
   TempDirectory own_scratch_;

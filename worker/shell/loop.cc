@@ -27,7 +27,7 @@ class Loop {
         Step(DrainRequested{parts_.drain_grace});
       }
       std::optional<TimePoint> deadline = core_.NextDeadline();
-      if (deadline && *deadline <= Now()) Step(Tick{});
+      if (deadline && *deadline <= Now()) Step(TimePassed{});
     }
     return *exit_;
   }
@@ -72,13 +72,7 @@ class Loop {
   }
   void Do(AskPolicy effect) { parts_.ask_policy(std::move(effect.message)); }
   void Do(PullWeights effect) { parts_.pull_weights(std::move(effect.announcement)); }
-  void Do(Note effect) {
-    std::vector<LogField> fields;
-    for (auto& [key, value] : effect.fields) {
-      if (!value.empty()) fields.emplace_back(key, std::move(value));
-    }
-    LogList(LogLevel::kInfo, effect.event, fields);
-  }
+  void Do(const LogLine& effect) { Log(effect); }
   void Do(Exit effect) { exit_ = std::move(effect); }
 
   const WorkerParts& parts_;

@@ -62,7 +62,7 @@ bool NameLike(std::string_view name, std::initializer_list<std::string_view> wor
 std::map<std::string, int64_t> NamedNumbers(const Plan& plan, std::string_view text) {
   std::map<std::string, int64_t> named;
   for (const auto& [name, expression] : plan.let) {
-    if (Result<int64_t> value = Evaluate(expression, named)) named[name] = *value;
+    if (Result<int64_t> value = EvaluateExpression(expression, named)) named[name] = *value;
   }
   constexpr std::string_view kConstant = "constexpr int ";
   for (size_t at = text.find(kConstant); at != std::string_view::npos;
@@ -98,13 +98,13 @@ std::string ReadBlock(const Plan& plan, const Task& task, Choices* choices) {
     break;
   }
   for (const auto& [name, expression] : plan.let) {
-    Result<int64_t> value = Evaluate(expression, names);
+    Result<int64_t> value = EvaluateExpression(expression, names);
     if (!value) return "let " + name + ": " + value.error().message;
     names[name] = *value;
   }
   choices->threads = 1;
   for (const std::string& expression : plan.launches.front().block) {
-    Result<int64_t> value = Evaluate(expression, names);
+    Result<int64_t> value = EvaluateExpression(expression, names);
     if (!value) return "launch 1: block: " + value.error().message;
     if (*value < 1 || *value > 1024) return "launch 1: block: " + std::to_string(*value);
     choices->threads *= *value;
