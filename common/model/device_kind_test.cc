@@ -55,7 +55,7 @@ TEST(DeviceKinds, TakeTheirListOfATasksCases) {
   task.cuda_cases = {{CaseRole::kTrain, {{"rows", 8192}}}};
   task.host_cases = {{CaseRole::kTrain, {{"rows", 64}}}};
   for (const DeviceTraits& traits : AllDeviceTraits())
-    EXPECT_EQ(task.cases(traits.kind),
+    EXPECT_EQ(CasesOf(task, traits.kind),
               traits.cases == CaseList::kGpu ? task.cuda_cases : task.host_cases)
         << ToString(traits.kind);
 }

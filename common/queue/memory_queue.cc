@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/base/parse.h"
+
 namespace warpsmith {
 
 void MemoryBroker::SetAway(bool away) {
@@ -104,7 +106,8 @@ Status MemoryQueue::Acknowledge(const std::string& stream,
   std::lock_guard lock(broker_->mutex_);
   RETURN_IF_ERROR(broker_->Check(false));
   auto& s = broker_->streams_[stream];
-  for (const std::string& entry : entries) s.pending.erase(std::stoull(entry));
+  for (const std::string& entry : entries)
+    if (const auto number = ParseWhole<uint64_t>(entry)) s.pending.erase(*number);
   return {};
 }
 

@@ -4,7 +4,8 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "common/base/parse.h"
 
 namespace warpsmith {
 namespace {
@@ -18,12 +19,7 @@ timeval ToTimeval(Duration duration) {
 }
 
 // The port of "tcp:host:port", or 0.
-int PortOf(std::string_view text) {
-  int port = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), port);
-  const bool whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-  return whole && port > 0 && port < 65536 ? port : 0;
-}
+int PortOf(std::string_view text) { return ParseWhole<uint16_t>(text).value_or(0); }
 
 }  // namespace
 

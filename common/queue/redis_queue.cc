@@ -3,9 +3,9 @@
 #include <hiredis/hiredis.h>
 
 #include <algorithm>
-#include <charconv>
 #include <thread>
 
+#include "common/base/parse.h"
 #include "common/base/random.h"
 #include "common/queue/redis_connection.h"
 
@@ -104,9 +104,9 @@ QueuedTrajectory ParseEntry(const redisReply* entry) {
     const std::string_view name = TextOf(fields->element[i]);
     const std::string_view value = TextOf(fields->element[i + 1]);
     if (name == "s") {
-      const char* end = value.data() + value.size();
-      const auto parsed = std::from_chars(value.data(), end, item.publish_seq);
-      numbered = parsed.ec == std::errc() && parsed.ptr == end;
+      const auto number = ParseWhole<uint64_t>(value);
+      numbered = number.has_value();
+      item.publish_seq = number.value_or(0);
     }
     if (name == "p") item.payload = value;
   }

@@ -43,12 +43,11 @@ Result<std::string> ChildFlags::Text(std::string_view name) const {
 
 Result<int> ChildFlags::Whole(std::string_view name) const {
   ASSIGN_OR_RETURN(const std::string text, Text(name));
-  int number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0)
+  const auto number = ParseWhole<int>(text);
+  if (!number || *number < 0)
     return Fail(ErrorCode::kInvalidInput,
                 fmt::format("{} takes a whole number from 0 on, not '{}'", name, text));
-  return number;
+  return *number;
 }
 
 Result<DeviceKind> ChildFlags::Device(std::string_view name) const {

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +16,7 @@
 #include <toml++/toml.h>
 
 #include "common/base/check.h"
+#include "common/base/parse.h"
 #include "common/runtime/files.h"
 
 namespace warpsmith {

@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 
+#include "common/base/parse.h"
 #include "common/suite/expression.h"
 #include "common/suite/scalar_bits.h"
 #include "common/suite/task_shapes.h"
@@ -200,11 +200,7 @@ class Resolver {
     return true;
   }
 
-  // sm_90 and later.
-  bool HasClusters() const {
-    const auto& name = device_.architecture;
-    return name.starts_with("sm_") && std::atoi(name.c_str() + 3) >= 90;
-  }
+  bool HasClusters() const { return ComputeCapability(device_.architecture).value_or(0) >= 90; }
 
   bool Shared(const LaunchSpec& spec, const KernelInfo& kernel, ResolvedLaunch* out) {
     const auto dynamic = EvaluateExpression(spec.shared, scope_);
@@ -300,6 +296,13 @@ std::variant<ResolvedPlan, Outcome> ResolvePlan(const Plan& plan,
                                                 const Task& task, const Dims& dims,
                                                 const DeviceFacts& device) {
   return Resolver(plan, kernels, task, dims, device).Run();
+}
+
+std::optional<int> ComputeCapability(std::string_view architecture) {
+  if (!architecture.starts_with("sm_")) return std::nullopt;
+  architecture.remove_prefix(3);
+  if (architecture.ends_with('a') || architecture.ends_with('f')) architecture.remove_suffix(1);
+  return ParseWhole<int>(architecture);
 }
 
 }  // namespace warpsmith

@@ -8,6 +8,8 @@
 // nothing but a float's rounding; or an expression, converted likewise.
 #pragma once
 
+#include <optional>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -35,5 +37,9 @@ std::variant<ResolvedPlan, Outcome> ResolvePlan(const Plan& plan,
                                                 const std::vector<KernelInfo>& kernels,
                                                 const Task& task, const Dims& dims,
                                                 const DeviceFacts& device);
+
+// Ten times a GPU's compute capability by its architecture's name: 90 for "sm_90" and for its
+// feature variants "sm_90a" and "sm_90f". Nothing where the text names no GPU.
+std::optional<int> ComputeCapability(std::string_view architecture);
 
 }  // namespace warpsmith

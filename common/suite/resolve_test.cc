@@ -241,5 +241,14 @@ TEST_F(Resolving, ForeignDimsAreNobodysCandidatesFault) {
   EXPECT_THAT(Refused(), StartsWith("infrastructure"));
 }
 
+TEST(ComputeCapability, IsReadFromANameAndFromNothingElse) {
+  EXPECT_EQ(ComputeCapability("sm_90"), 90);
+  EXPECT_EQ(ComputeCapability("sm_90a"), 90);
+  EXPECT_EQ(ComputeCapability("sm_120f"), 120);
+  for (const char* name :
+       {"", "sm_", "sm_a", "x86_64", "native", "sm_90ab", "sm_90 ", "compute_90"})
+    EXPECT_EQ(ComputeCapability(name), std::nullopt) << name;
+}
+
 }  // namespace
 }  // namespace warpsmith

@@ -1,10 +1,10 @@
 // Inputs, scalars, outputs and work of a task.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <limits>
 
+#include "common/base/parse.h"
 #include "common/suite/expression.h"
 #include "common/suite/scalar_bits.h"
 #include "common/suite/suite_parts.h"
@@ -203,10 +203,10 @@ void ReadCompare(const YamlNode& node, const std::string& what, OutputSpec* outp
   } else if (text == "index_by_value") {
     output->compare = CompareKind::kIndexByValue;
   } else if (text.starts_with("ulp(") && text.ends_with(')')) {
-    const char* end = text.data() + text.size() - 1;
-    const auto [stopped, error] = std::from_chars(text.data() + 4, end, output->ulps);
+    const auto ulps = ParseWhole<int>(std::string_view(text).substr(4, text.size() - 5));
     output->compare = CompareKind::kUlp;
-    if (error == std::errc() && stopped == end && output->ulps >= 1 && output->ulps <= 1024) return;
+    output->ulps = ulps.value_or(0);
+    if (output->ulps >= 1 && output->ulps <= 1024) return;
     problems->Add(node,
                   fmt::format("{}: compare is `{}`; write ulp(1) to ulp(1024)", what, Shown(text)));
   } else {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
+#include "common/base/parse.h"
 #include "common/suite/expression.h"
 
 namespace warpsmith {
@@ -111,12 +111,9 @@ std::optional<double> ReadNumber(const YamlNode& node, std::string_view name,
   }
   std::string_view digits = node.text;
   if (digits.starts_with('+')) digits.remove_prefix(1);
-  double value = 0;
-  const char* end = digits.data() + digits.size();
-  const auto [stopped, error] = std::from_chars(digits.data(), end, value);
-  const bool whole = error == std::errc() && stopped == end && !digits.empty();
-  const bool plain = whole && digits.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
-  if (plain && !node.quoted && std::isfinite(value)) return value;
+  const auto value = ParseWhole<double>(digits);
+  const bool plain = value && std::isfinite(*value);
+  if (plain && !node.quoted) return value;
   if (plain && node.quoted)
     problems->Add(node, fmt::format("{} is a quoted number; write {} without quotes", name,
                                     Shown(node.text)));
@@ -140,12 +137,8 @@ std::optional<double> ReadBounded(const YamlNode& node, std::string_view name, d
 std::optional<int64_t> ReadInteger(const YamlNode& node, std::string_view name, int64_t low,
                                    int64_t high, YamlProblems* problems) {
   if (node.is_scalar() && !node.quoted) {
-    int64_t value = 0;
-    const char* end = node.text.data() + node.text.size();
-    const auto [stopped, error] = std::from_chars(node.text.data(), end, value);
-    if (error == std::errc() && stopped == end && !node.text.empty() && value >= low &&
-        value <= high)
-      return value;
+    const auto value = ParseWhole<int64_t>(node.text);
+    if (value && *value >= low && *value <= high) return value;
   }
   problems->Add(node, fmt::format("{} is {}; write a whole number from {} to {}{}", name,
                                   node.is_scalar() ? "`" + Shown(node.text) + "`"

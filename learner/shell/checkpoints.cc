@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "common/base/parse.h"
 #include "common/model/trajectory.h"
 #include "common/runtime/files.h"
 #include "common/runtime/sha256.h"
@@ -22,14 +22,11 @@ constexpr int kManifestFormat = 1;
 constexpr char kFinished[] = "finished";
 
 std::optional<PolicyVersion> ParseVersion(std::string_view text) {
-  PolicyVersion version;
-  const char* end = text.data() + text.size();
-  const auto incarnation = std::from_chars(text.data(), end, version.incarnation);
-  if (incarnation.ec != std::errc() || incarnation.ptr == end || *incarnation.ptr != '.')
-    return std::nullopt;
-  const auto step = std::from_chars(incarnation.ptr + 1, end, version.step);
-  if (step.ec != std::errc() || step.ptr != end) return std::nullopt;
-  return version;
+  const size_t dot = std::min(text.find('.'), text.size());
+  const auto incarnation = ParseWhole<uint64_t>(text.substr(0, dot));
+  const auto step = ParseWhole<uint64_t>(text.substr(std::min(dot + 1, text.size())));
+  if (!incarnation || !step) return std::nullopt;
+  return PolicyVersion{*incarnation, *step};
 }
 
 std::string ToManifest(const Checkpoint& checkpoint) {

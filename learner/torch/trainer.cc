@@ -3,12 +3,12 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <map>
 #include <numeric>
 
+#include "common/base/parse.h"
 #include "common/base/random.h"
 #include "common/model/outcome.h"
 #include "common/model/run_check.h"
@@ -336,15 +336,12 @@ Status Trainer::Save(const std::string& path) const {
 
 Status Trainer::Load(const std::string& path) {
   ASSIGN_OR_RETURN(const TensorFile file, ReadTensors(path));
-  const auto number = [&](const char* key, uint64_t& value) {
+  const auto number = [&](const char* key) {
     const auto found = file.metadata.find(key);
-    if (found == file.metadata.end()) return false;
-    const std::string& text = found->second;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size();
+    return found == file.metadata.end() ? std::nullopt : ParseWhole<uint64_t>(found->second);
   };
-  uint64_t updates = 0, steps = 0;
-  if (!number("adam_updates", updates) || !number("steps", steps))
+  const auto updates = number("adam_updates"), steps = number("steps");
+  if (!updates || !steps)
     return Fail(ErrorCode::kInvalidInput, path + ": weights without the state of a trainer");
   const auto state = [&](const char* kind, std::map<std::string, at::Tensor>& moments) {
     for (const auto& [name, value] : impl_->network.parameters()) {
@@ -363,8 +360,8 @@ Status Trainer::Load(const std::string& path) {
   RETURN_IF_ERROR(impl_->network.Load(file));
   impl_->first_moment = std::move(first);
   impl_->second_moment = std::move(second);
-  impl_->updates = updates;
-  impl_->steps = steps;
+  impl_->updates = *updates;
+  impl_->steps = *steps;
   return {};
 }
 

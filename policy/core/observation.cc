@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
 
 #include "common/base/check.h"
+#include "common/base/parse.h"
 #include "common/model/device_kind.h"
 #include "common/model/outcome.h"
 #include "policy/core/reference.h"
@@ -48,10 +48,7 @@ class Features {
 // A size that is a number or the name of a dim; other expressions are left out of the features.
 std::optional<int64_t> SimpleSize(const std::string& text, const Dims& dims) {
   if (const auto found = dims.find(text); found != dims.end()) return found->second;
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return ParseWhole<int64_t>(text);
 }
 
 void CollectCalls(const Expr& expr, std::vector<std::string_view>& names) {

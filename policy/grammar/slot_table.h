@@ -2,13 +2,13 @@
 // place. Pure.
 #pragma once
 
-#include <charconv>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/base/check.h"
+#include "common/base/parse.h"
 #include "policy/core/family.h"
 
 namespace warpsmith {
@@ -25,11 +25,9 @@ class Choices {
     CHECK(false, "the slot exists and has been chosen");
   }
   int Number(std::string_view slot) const {
-    const std::string& text = (*this)[slot];
-    int value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    CHECK(error == std::errc() && end == text.data() + text.size(), "the choice is a number");
-    return value;
+    const auto value = ParseWhole<int>((*this)[slot]);
+    CHECK(value, "the choice is a number");
+    return *value;
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "common/base/parse.h"
 #include "common/base/random.h"
 #include "common/suite/plan_file.h"
 #include "common/suite/resolve.h"
@@ -261,7 +262,7 @@ TEST(GrammarTexts, ComputeWhatTheTaskAsksForOnTheHostDevice) {
       {5, 37}, {6, 64}, {1, 1}, {3, 700}, {70, 8}};
   // More seeds for those who change a family.
   const char* wanted = std::getenv("WARPSMITH_GRAMMAR_SEEDS");
-  const uint64_t seeds = wanted ? std::strtoull(wanted, nullptr, 10) : 3;
+  const uint64_t seeds = wanted ? ParseWhole<uint64_t>(wanted).value() : 3;
   for (const Known& known : KnownTasks()) {
     int correct = 0;
     for (uint64_t seed = 0; seed < seeds; ++seed) {

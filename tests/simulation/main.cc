@@ -3,18 +3,21 @@
 //   warpsmith-simulate --seed N            one story; exits 1 if an invariant was broken
 //   warpsmith-simulate --seeds A..B        every seed from A to B
 //   warpsmith-simulate --seed N --verbose  tells what happens
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
+#include <string_view>
 
+#include "common/base/parse.h"
 #include "tests/simulation/simulation.h"
 
 namespace {
 
 using namespace warpsmith::sim;
+using warpsmith::ParseWhole;
 
 uint64_t playing = 0;
 
@@ -55,17 +58,20 @@ int main(int argc, char** argv) {
   bool understood = argc > 1;
   for (int i = 1; i < argc && understood; ++i) {
     const std::string flag = argv[i];
-    char* end = nullptr;
     if (flag == "--verbose") {
       verbose = true;
     } else if (flag == "--seed" && i + 1 < argc) {
-      first = last = std::strtoull(argv[++i], &end, 10);
-      understood = *end == '\0';
+      const auto seed = ParseWhole<uint64_t>(argv[++i]);
+      understood = seed.has_value();
+      first = last = seed.value_or(0);
     } else if (flag == "--seeds" && i + 1 < argc) {
-      first = std::strtoull(argv[++i], &end, 10);
-      understood = std::strncmp(end, "..", 2) == 0;
-      if (understood) last = std::strtoull(end + 2, &end, 10);
-      understood = understood && *end == '\0' && last >= first;
+      const std::string_view range = argv[++i];
+      const size_t dots = std::min(range.find(".."), range.size());
+      const auto from = ParseWhole<uint64_t>(range.substr(0, dots));
+      const auto to = ParseWhole<uint64_t>(range.substr(std::min(dots + 2, range.size())));
+      understood = from && to && *from <= *to;
+      first = from.value_or(0);
+      last = to.value_or(0);
     } else {
       understood = false;
     }

@@ -97,7 +97,7 @@ struct WorkerCore::Impl {
   // Stops working on it; results in the spool stay there.
   void Drop(JobId id, const std::string& why);
   void FailJob(JobId id, InfrastructureKind kind, const std::string& detail,
-            bool policy_refuses = false);
+               bool policy_refuses = false);
   // Forgets a job whose results are all acknowledged.
   void Retire(JobId id);
   void Moved(WorkerJob& job) { job.moved = true; }

@@ -91,7 +91,7 @@ void WorkerCore::Impl::Drop(JobId id, const std::string& why) {
 }
 
 void WorkerCore::Impl::FailJob(JobId id, InfrastructureKind kind, const std::string& detail,
-                            bool policy_refuses) {
+                               bool policy_refuses) {
   WorkerJob* job = Find(id);
   if (!job) return;
   FlushSpool();  // what it finished goes out before the word that it failed

@@ -15,11 +15,11 @@ void WorkerCore::Impl::Replied(const ActReply& reply) {
   if (!job) return;
   auto& work = std::get<RolloutWork>(job->work);
   if (!reply.problem.empty())
-    return FailJob(job->id, InfrastructureKind::kInternal, "the policy cannot act: " + reply.problem,
-                true);
+    return FailJob(job->id, InfrastructureKind::kInternal,
+                   "the policy cannot act: " + reply.problem, true);
   if (reply.actions.size() != answered->episodes.size())
     return FailJob(job->id, InfrastructureKind::kInternal,
-                "the policy gave a wrong number of actions");
+                   "the policy gave a wrong number of actions");
   bool outdated = std::any_of(reply.actions.begin(), reply.actions.end(),
                               [&](const Action& a) { return a.version < work.job.min_version; });
   if (outdated) {

@@ -9,6 +9,7 @@
 #include <limits>
 #include <thread>
 
+#include "common/base/parse.h"
 #include "common/suite/scalar_bits.h"
 #include "worker/cuda/cuda_runner_device.h"
 #include "worker/cuda/gpu_rig.h"
@@ -675,7 +676,7 @@ int ServeOn(int fd) {
 
 int main(int argc, char** argv) {
   if (argc == 3 && std::string(argv[1]) == "--serve-runner")
-    return warpsmith::ServeOn(atoi(argv[2]));
+    return warpsmith::ServeOn(warpsmith::ParseWhole<int>(argv[2]).value_or(-1));
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <optional>
 #include <variant>
 
+#include "common/base/parse.h"
 #include "common/suite/plan_file.h"
+#include "common/suite/resolve.h"
 #include "worker/cuda/candidate_text.h"
 #include "worker/cuda/cubin.h"
 #include "worker/cuda/nvrtc.h"
@@ -41,17 +42,11 @@ static_assert(kMaxArguments == 64, "text/parameter_table.cuh holds as many");
 // "sm_90" and "sm_90a" -> "sm_90a": from 9.0 on, an architecture's own features need its variant.
 // Nothing when NVRTC does not compile for it.
 std::optional<std::string> FeatureVariant(const Nvrtc& nvrtc, std::string_view architecture) {
-  std::string_view digits = architecture;
-  if (!digits.starts_with("sm_")) return std::nullopt;
-  digits.remove_prefix(3);
-  if (!digits.empty() && (digits.back() == 'a' || digits.back() == 'f')) digits.remove_suffix(1);
-  int number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  if (std::find(nvrtc.architectures.begin(), nvrtc.architectures.end(), number) ==
-      nvrtc.architectures.end())
+  const auto number = ComputeCapability(architecture);
+  if (!number || std::find(nvrtc.architectures.begin(), nvrtc.architectures.end(), *number) ==
+                     nvrtc.architectures.end())
     return std::nullopt;
-  return fmt::format("sm_{}{}", number, number >= 90 ? "a" : "");
+  return fmt::format("sm_{}{}", *number, *number >= 90 ? "a" : "");
 }
 
 NvrtcProgram MakeProgram(const Nvrtc& nvrtc, const std::string& candidate,
@@ -233,9 +228,7 @@ int NumberBefore(std::string_view line, std::string_view unit) {
   if (at == std::string_view::npos || at == 0) return -1;
   size_t start = at;
   while (start > 0 && line[start - 1] >= '0' && line[start - 1] <= '9') --start;
-  int number = -1;
-  const auto [end, error] = std::from_chars(line.data() + start, line.data() + at, number);
-  return error == std::errc() && end != line.data() + start ? number : -1;
+  return ParseWhole<int>(line.substr(start, at - start)).value_or(-1);
 }
 
 }  // namespace

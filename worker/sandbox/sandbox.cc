@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/base/parse.h"
 #include "common/runtime/files.h"
 
 namespace warpsmith {
@@ -138,7 +139,9 @@ Result<SandboxReport> ProbeSandbox() {
   report.files = static_cast<FileIsolation>(text[0] - '0');
   report.syscall_filter = text[1] == '1';
   size_t end = text.find('\n');
-  report.landlock_version = std::stoi(text.substr(2, end - 2));
+  const auto version = ParseWhole<int>(std::string_view(text).substr(2, end - 2));
+  if (!version) return Fail(ErrorCode::kInternal, "the sandbox's probe spoke no number");
+  report.landlock_version = *version;
   while (end != std::string::npos) {
     size_t next = text.find('\n', end + 1);
     report.missing.push_back(text.substr(end + 1, next - end - 1));

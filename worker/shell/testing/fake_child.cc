@@ -5,9 +5,11 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "common/base/parse.h"
 #include "common/net/frame_socket.h"
 #include "common/runtime/files.h"
 #include "common/wire/codec.h"
@@ -184,11 +186,12 @@ int BeRunner(FrameSocket& oracle) {
 
 int main(int argc, char** argv) {
   std::string part = std::filesystem::path(argv[0]).filename();
-  int fd = -1;
+  std::optional<int> fd;
   for (int i = 1; i + 1 < argc; ++i) {
-    if (std::string_view(argv[i]) == "--fd") fd = std::atoi(argv[i + 1]);
+    if (std::string_view(argv[i]) == "--fd") fd = warpsmith::ParseWhole<int>(argv[i + 1]);
   }
-  warpsmith::FrameSocket socket((warpsmith::UniqueFd(fd)));
+  if (!fd) return 2;
+  warpsmith::FrameSocket socket((warpsmith::UniqueFd(*fd)));
   if (part == "compiler") return warpsmith::BeCompiler(socket);
   if (part == "policy") return warpsmith::BePolicy(socket);
   if (part == "oracle") return warpsmith::BeOracle(socket);
