@@ -55,7 +55,8 @@ TEST_F(RedisQueueTest, AFrozenServerIsUnavailableAfterTheTimeLimit) {
   EXPECT_TRUE(Soon([&] { return queue->Ping().has_value(); }));
 }
 
-// Case G1: 600 errors a second elsewhere.
+// The server answers NOGROUP at once, whatever BLOCK said: hundreds of errors a second for who only
+// asks again.
 TEST_F(RedisQueueTest, AReaderOfAStreamThatKeepsVanishingDoesNotSpin) {
   auto queue = Connect();
   const auto start = std::chrono::steady_clock::now();
@@ -119,7 +120,7 @@ TEST_F(RedisQueueTest, EntriesOfAReplyThatWasLostAreGivenByTheNextRead) {
   EXPECT_THAT(given, ElementsAre(0, 1, 2, 3));
 }
 
-// Case G1: evicted by allkeys-lru, which takes key by key.
+// Evicted by allkeys-lru, which takes key by key.
 TEST_F(RedisQueueTest, AStreamThatIsGoneAloneIsNoticedAndFilledAgain) {
   auto coordinator = Connect();
   auto learner = Connect();
@@ -159,7 +160,7 @@ TEST_F(RedisQueueTest, AServerThatForgotTheScriptsIsGivenThemAgain) {
   EXPECT_EQ(redis_->Command({"XLEN", kStream}), "2");
 }
 
-// Case G5: a master that became a replica.
+// A master that became a replica.
 TEST_F(RedisQueueTest, AServerThatIsNoMasterAnyMoreIsUnavailable) {
   auto queue = Connect();
   ASSERT_TRUE(queue->Publish(kStream, {{"", 0, "x"}}));
@@ -171,7 +172,7 @@ TEST_F(RedisQueueTest, AServerThatIsNoMasterAnyMoreIsUnavailable) {
   EXPECT_EQ(queue->Read(kStream, 10, {})->size(), 2u);
 }
 
-// Case G6: filled by its own records.
+// Filled by its own records.
 TEST_F(RedisQueueTest, AServerThatFillsUpKeepsWhatItHasAndIsEmptiedByTrimming) {
   auto queue = Connect();
   redis_->Command({"CONFIG", "SET", "maxmemory", "3mb"});

@@ -207,7 +207,7 @@ TEST_P(TrajectoryQueueTest, ALearnerThatStartsAgainIsGivenWhatWasNotAcknowledged
   EXPECT_THAT(Numbers(), IsEmpty());
 }
 
-// Case G3: an entry that is gone while somebody was given it.
+// An entry that is gone while somebody was given it.
 TEST_P(TrajectoryQueueTest, AnEntryThatWasLostIsReportedAndCanBeAcknowledged) {
   ASSERT_TRUE(Publish(0, 3));
   auto given = Given();
@@ -227,7 +227,7 @@ TEST_P(TrajectoryQueueTest, AnEntryThatWasLostIsReportedAndCanBeAcknowledged) {
   EXPECT_EQ(End(), 3u);
 }
 
-// Case G1, and the coordinator's cure.
+// What the coordinator does about it: publish again.
 TEST_P(TrajectoryQueueTest, AWipedServerIsNoticedAndFilledAgain) {
   ASSERT_TRUE(Publish(0, 6));
   Acknowledge(Given(2));

@@ -1,4 +1,5 @@
-// The launch plan inside a candidate's text (design: "Candidate file"): the first block comment,
+// The launch plan inside a candidate's text (docs/design.md, "Candidate file"): the first block
+// comment,
 //
 //   /* warpsmith
 //   let:

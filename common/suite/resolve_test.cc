@@ -143,7 +143,7 @@ TEST_F(Resolving, UnknownKernelsAndNamesAreRejected) {
   EXPECT_THAT(Refused(), HasSubstr("zero z: there is no such"));
 }
 
-// cases A5, exploits 22: refused before any launch, with the limit in the text.
+// Refused before any launch, with the limit in the text.
 TEST_F(Resolving, LimitsOfCudaAreRejected) {
   const auto with = [&](std::vector<std::string> grid, std::vector<std::string> block) {
     launch().grid = std::move(grid);
@@ -171,7 +171,6 @@ TEST_F(Resolving, LimitsOfCudaAreRejected) {
   EXPECT_THAT(Refused(), HasSubstr("division by zero"));
 }
 
-// cases D1 and D2.
 TEST_F(Resolving, LimitsOfThisDeviceAreResourceErrors) {
   launch().shared = "49152";
   kernels[0].static_shared_bytes = 4;

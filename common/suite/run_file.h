@@ -1,4 +1,4 @@
-// Run files (design: "Learning"): what to train, on which suites, for how long.
+// Run files (docs/design.md, "Learning"): what to train, on which suites, for how long.
 //
 //   run: first
 //   suites: [suites/starter.yaml]        # relative to the run file, or to the current folder

@@ -1,4 +1,5 @@
-// Suite files (design: "Suite file"): the tasks that policies are asked to write kernels for.
+// Suite files (docs/design.md, "Suite file"): the tasks that policies are asked to write kernels
+// for.
 //
 //   suite: starter
 //   tasks:

@@ -83,7 +83,6 @@ TEST(SuiteFile, CasesMayHoldForBothDevices) {
   EXPECT_EQ(suite->tasks[0].cuda_cases, suite->tasks[0].host_cases);
 }
 
-// case I1
 TEST(SuiteFile, NumbersAreNumbersInEverySpellingAndNothingElse) {
   for (const char* good : {"1e-3", "1E-3", ".001", "0.001", "+1e-3"}) {
     const auto suite = Parse(Replaced(kSuite, "rtol: 1e-3", std::string("rtol: ") + good));

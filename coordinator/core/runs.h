@@ -1,7 +1,7 @@
 // One run: how much of its budget is admitted, which group comes next, and how far it may run ahead
 // of its learner.
 //
-// Admission capacity, in episodes (design: "Staleness"):
+// Admission capacity, in episodes (docs/design.md, "Staleness"):
 //   (staleness + 1) * batch - (running + accepted, not yet consumed and still usable)
 // so that no episode is begun that would be too old when its batch is cut.
 #pragma once

@@ -72,8 +72,7 @@ TEST(Trloo, HandNumbers) {
 }
 
 TEST(Trloo, ALoneDifferentRewardStaysOfOrderOne) {
-  // Case H1: by E[x^2] - E[x]^2 in float32 the residue passes a `> 0` guard and the advantage is
-  // 4000.
+  // By E[x^2] - E[x]^2 in float32 the residue passes a `> 0` guard and the advantage is 4000.
   std::vector<Trajectory> batch(7, Episode(1, {Rewarded(0.35)}));
   batch.push_back(Episode(1, {Rewarded(0.95)}));
   const auto credit = Estimate(batch);

@@ -112,7 +112,7 @@ TEST(Batches, AGroupThatWillNeverBeWholeDoesNotHoldTheRunUp) {
 }
 
 TEST(Batches, OverAgeIsStaleAtTheCutNotAtArrival) {
-  // Case H3: tagged step 3, learner at step 7, staleness 2.
+  // Tagged step 3, learner at step 7, staleness 2.
   Batches batches(Small(2, 2, 2), {});
   batches.Add(0, Episode(1, {1, 3}));
   batches.Add(1, Episode(1, {1, 5}));

@@ -73,7 +73,7 @@ TEST_F(CheckpointsTest, ASaveThatFailsLeavesTheOneBefore) {
   EXPECT_EQ(Open().newest()->version.step, 6u);
 }
 
-// Case H4: a kill at any byte. What a process leaves is a prefix of what it writes, file by file.
+// A kill at any byte. What a process leaves is a prefix of what it writes, file by file.
 TEST_F(CheckpointsTest, WhateverACrashLeavesOfTheNewestTheOneBeforeLoads) {
   auto folder = Open();
   ASSERT_TRUE(Write(folder, 6));

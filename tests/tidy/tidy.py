@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""House rules as a test: reads every tracked source and holds it to the table of design and style.
+"""House rules as a test: reads every tracked source and holds it to the table below.
 
     tidy.py [ROOT]      prints every broken rule as file:line: what, and exits 1 if there is any
     tidy.py --self-test checks the rules themselves against small trees that break each of them

@@ -84,7 +84,7 @@ TEST_P(CompilerChild, CompilesInsideItsSandbox) {
   EXPECT_TRUE(std::filesystem::is_empty(temp_.path())) << "nothing stays from request to request";
 }
 
-TEST_P(CompilerChild, CompilesInAFolderWithANameInAnyScript) {  // case C8
+TEST_P(CompilerChild, CompilesInAFolderWithANameInAnyScript) {
   Start({}, "compiler 编译 käse");
   CompileReply reply = Compile(kScale);
   EXPECT_TRUE(std::holds_alternative<CompiledCandidate>(reply.result)) << Log(reply);

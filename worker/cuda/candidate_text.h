@@ -1,6 +1,6 @@
-// What may not stand in a candidate for the CUDA device, seen from the text alone (design:
-// "Candidate file"; cases C2, C4, C9, C14; exploits 24, 25). What needs a C++ parser (a function
-// that is host code) NVRTC refuses; the compiler child's sandbox stands behind both. Pure.
+// What may not stand in a candidate for the CUDA device, seen from the text alone
+// (docs/design.md, "Candidate file"). What needs a C++ parser (a function that is host code) NVRTC
+// refuses; the compiler child's sandbox stands behind both. Pure.
 #pragma once
 
 #include <string>

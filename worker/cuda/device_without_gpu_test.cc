@@ -92,7 +92,7 @@ TEST(OutcomeOf, MemoryIsOursForBuffersAndTheCandidatesForTheRest) {
       OutcomeOf({CUDA_ERROR_OUT_OF_MEMORY, "loading"}, CudaMoment::kLoad)));
 }
 
-TEST(OutputCapture, AFloodIsCutAtTheCapAndTheProcessKeepsItsOutput) {  // E5
+TEST(OutputCapture, AFloodIsCutAtTheCapAndTheProcessKeepsItsOutput) {
   std::string text;
   {
     OutputCapture capture;

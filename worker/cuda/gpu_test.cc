@@ -112,7 +112,7 @@ TEST_F(CudaDevice, AWriteBetweenBufferAndGuardIsFoundInThePoison) {
   EXPECT_EQ(*far, std::optional<uint64_t>(100000));
 }
 
-TEST_F(CudaDevice, EachWayToFaultEndsAsOneAndTheNextRunnerIsFine) {  // E1
+TEST_F(CudaDevice, EachWayToFaultEndsAsOneAndTheNextRunnerIsFine) {
   const std::pair<const char*, const char*> faults[] = {
       {"*(float*)nullptr = y[0];", "device_fault"},
       {"__trap();", "device_fault"},
@@ -139,7 +139,7 @@ TEST_F(CudaDevice, EachWayToFaultEndsAsOneAndTheNextRunnerIsFine) {  // E1
   EXPECT_EQ(rig.Read<float>(y)[63], 3);
 }
 
-TEST_F(CudaDevice, AnEndlessLoopEndsWithItsProcessAndTheNextRunnerRunsNormally) {  // E2
+TEST_F(CudaDevice, AnEndlessLoopEndsWithItsProcessAndTheNextRunnerRunsNormally) {
   const int y = rig.Buffer(BufferRole::kOutput, Dtype::kFloat32, 64);
   rig.Launch("k", {1, 1, 1}, {64, 1, 1}, {BufferArgument(y)});
   ASSERT_EQ(Ending(rig.Start("__global__ void k(volatile float* y) { while (y[0] != 12345) {} }")),
@@ -160,7 +160,7 @@ TEST_F(CudaDevice, AnEndlessLoopEndsWithItsProcessAndTheNextRunnerRunsNormally) 
 
 // ---- launches
 
-TEST_F(CudaDevice, ABlockOf2048ThreadsIsALaunchErrorAndTheRunnerGoesOn) {  // A5
+TEST_F(CudaDevice, ABlockOf2048ThreadsIsALaunchErrorAndTheRunnerGoesOn) {
   const int y = rig.Buffer(BufferRole::kOutput, Dtype::kFloat32, 64);
   rig.Launch("k", {1, 1, 1}, {2048, 1, 1}, {BufferArgument(y)});
   ASSERT_EQ(Ending(rig.Start("__global__ void k(float* y) { y[0] = 1; }")), "done");
@@ -170,7 +170,7 @@ TEST_F(CudaDevice, ABlockOf2048ThreadsIsALaunchErrorAndTheRunnerGoesOn) {  // A5
   EXPECT_EQ(Ending(rig.runner().Ask(rig.module())), "done");
 }
 
-TEST_F(CudaDevice, SharedMemoryUpToTheOptInLimitRuns) {  // D1
+TEST_F(CudaDevice, SharedMemoryUpToTheOptInLimitRuns) {
   const auto limit = static_cast<uint32_t>(rig.oracle().facts().max_shared_bytes);
   const int y = rig.Buffer(BufferRole::kOutput, Dtype::kInt32, 4);
   for (const uint32_t dynamic : {48u * 1024, limit - 16})
@@ -263,7 +263,7 @@ TEST_F(CudaDevice, AClusterIsLaunchedAsOne) {
   EXPECT_THAT(rig.Read<int>(y), testing::ElementsAre(0, 1, 2, 3, 0, 1, 2, 3));
 }
 
-TEST_F(CudaDevice, AModuleLoadedAnewKnowsNothingOfBefore) {  // B1
+TEST_F(CudaDevice, AModuleLoadedAnewKnowsNothingOfBefore) {
   const int y = rig.Buffer(BufferRole::kOutput, Dtype::kInt32, 1);
   rig.Launch("k", {1, 1, 1}, {1, 1, 1}, {BufferArgument(y)});
   const std::string code = "__device__ int runs;\n__global__ void k(int* y) { y[0] = ++runs; }";
@@ -285,7 +285,7 @@ TEST_F(CudaDevice, UnwrittenSharedMemoryIsRubbishNotZero) {
   for (const float value : rig.Read<float>(y)) EXPECT_TRUE(std::isnan(value));
 }
 
-TEST_F(CudaDevice, AFloodOfPrintingIsCutAndDoesNotChangeTheOutcome) {  // E5
+TEST_F(CudaDevice, AFloodOfPrintingIsCutAndDoesNotChangeTheOutcome) {
   const int y = rig.Buffer(BufferRole::kOutput, Dtype::kFloat32, 1);
   rig.Launch("k", {10, 1, 1}, {1000, 1, 1}, {BufferArgument(y)});
   ASSERT_EQ(
@@ -529,7 +529,7 @@ TEST_F(CudaDevice, ACopyTakesWhatTheMemoryAllowsAndNeverLess) {
   EXPECT_GT(done.sm_clock_mhz, 200);
 }
 
-TEST_F(CudaDevice, ASmallCopyIsTimedCold) {  // B4
+TEST_F(CudaDevice, ASmallCopyIsTimedCold) {
   const double peak = rig.oracle().facts().peak_bandwidth_bytes_per_s;
   const int64_t bytes = 16 << 20;  // input and output fit the L2 of a large GPU
   const int x = rig.Buffer(BufferRole::kInput, Dtype::kFloat32, bytes / 4);
@@ -550,7 +550,7 @@ TEST_F(CudaDevice, ASmallCopyIsTimedCold) {  // B4
   EXPECT_LT(rate, peak);
 }
 
-TEST_F(CudaDevice, LinesKeptOnPurposeAreColdAllTheSame) {  // B2
+TEST_F(CudaDevice, LinesKeptOnPurposeAreColdAllTheSame) {
   const int64_t bytes = 16 << 20;
   const std::string loop =
       "  float s = 0;\n"

@@ -44,7 +44,7 @@ CompiledCandidate Compiled(const CompileReply& reply) {
   return compiled == nullptr ? CompiledCandidate{} : *compiled;
 }
 
-TEST(NvrtcCompiler, ArchitecturesThatNvrtcLacksAreNobodysFault) {  // C1
+TEST(NvrtcCompiler, ArchitecturesThatNvrtcLacksAreNobodysFault) {
   for (const char* architecture : {"sm_21", "sm_70", "native", "sm_999", "", "sm_90a -I/etc"})
     EXPECT_THAT(
         Failure(Compile(Candidate("__global__ void k(float* x, float* y) {}"), architecture)),
@@ -53,7 +53,7 @@ TEST(NvrtcCompiler, ArchitecturesThatNvrtcLacksAreNobodysFault) {  // C1
         << architecture;
 }
 
-TEST(NvrtcCompiler, HostCodeIsRejectedWithItsLine) {  // C4
+TEST(NvrtcCompiler, HostCodeIsRejectedWithItsLine) {
   for (const char* code : {"__global__ void k(float* x, float* y) {}\nint main() { return 0; }",
                            "__global__ void k(float* x, float* y) {}\nvoid helper() {}",
                            "__global__ void k(float* x, float* y) {}\nstruct S { ~S() {} }; S s;"})
@@ -63,14 +63,14 @@ TEST(NvrtcCompiler, HostCodeIsRejectedWithItsLine) {  // C4
               HasSubstr("candidate.cu(9)"));
 }
 
-TEST(NvrtcCompiler, DeviceSideLaunchesAreRejected) {  // C14
+TEST(NvrtcCompiler, DeviceSideLaunchesAreRejected) {
   EXPECT_THAT(
       Failure(Compile(Candidate("__global__ void c() {}\n"
                                 "__global__ void k(float* x, float* y) { c<<<1, 1>>>(); }"))),
       HasSubstr("rejected"));
 }
 
-TEST(NvrtcCompiler, NoHostFileIsReadAndNoPathOfOursIsTold) {  // C9
+TEST(NvrtcCompiler, NoHostFileIsReadAndNoPathOfOursIsTold) {
   const std::string failure =
       Failure(Compile(Candidate("#include \"/etc/passwd\"\n__global__ void k() {}")));
   EXPECT_THAT(failure, AllOf(HasSubstr("rejected"), Not(HasSubstr("root:"))));
@@ -81,7 +81,7 @@ TEST(NvrtcCompiler, NoHostFileIsReadAndNoPathOfOursIsTold) {  // C9
                             Not(HasSubstr("/include/"))));
 }
 
-TEST(NvrtcCompiler, ErrorsNameTheAuthorsLines) {  // C3
+TEST(NvrtcCompiler, ErrorsNameTheAuthorsLines) {
   EXPECT_THAT(Failure(Compile(Candidate(
                   "\n__global__ void k(float* x, float* y) {\n  y[0] = undeclared_name;\n}"))),
               AllOf(HasSubstr("compile_error"), HasSubstr("candidate.cu(10)"),
@@ -93,7 +93,7 @@ TEST(NvrtcCompiler, AKernelThatThePlanNamesButTheTextLacksIsNamed) {
               AllOf(HasSubstr("compile_error"), HasSubstr("launch plan"), HasSubstr("k")));
 }
 
-TEST(NvrtcCompiler, WhatEveryAuthorExpectsIsThere) {  // C2, C3
+TEST(NvrtcCompiler, WhatEveryAuthorExpectsIsThere) {
   const char* code = R"(#include <cfloat>
 #include <cstdint>
 #include <cmath>
@@ -120,7 +120,7 @@ __global__ void k(const float* x, float* y) {
   EXPECT_EQ(Compiled(Compile(Candidate(code))).kernels.size(), 1u);
 }
 
-TEST(NvrtcCompiler, ToolkitHeadersCompile) {  // C2
+TEST(NvrtcCompiler, ToolkitHeadersCompile) {
   for (const char* header : {"cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "mma.h", "cuda_pipeline.h",
                              "cooperative_groups.h", "cub/block/block_reduce.cuh", "cuda/std/array",
                              "cuda/std/utility", "cuda/std/limits", "cuda/std/type_traits"})
@@ -131,7 +131,7 @@ TEST(NvrtcCompiler, ToolkitHeadersCompile) {  // C2
         << header;
 }
 
-TEST(NvrtcCompiler, CarriageReturnsAndAByteOrderMarkDoNoHarm) {  // C6
+TEST(NvrtcCompiler, CarriageReturnsAndAByteOrderMarkDoNoHarm) {
   std::string text =
       "\xEF\xBB\xBF" + Candidate(
                            "#define ADD(a, b) \\\n  (a + b)\n"
@@ -245,7 +245,7 @@ TEST(MaxThreadsByRegisters, FollowsTheRegisterFile) {
   EXPECT_EQ(MaxThreadsByRegisters(-1), 1024);
 }
 
-TEST(Cubin, CutAndScrambledFilesAreRefusedNotRead) {  // C12
+TEST(Cubin, CutAndScrambledFilesAreRefusedNotRead) {
   const std::string binary =
       Compiled(Compile(Candidate("__device__ int n = 5;\n__global__ void k(int* x) { *x = n++; }")))
           .binary;

@@ -1,6 +1,6 @@
 // What is pure about judging a candidate: which cases at which depth, how finely they are timed,
-// how many sets of buffers, and the floor below which no honest time lies (design: "Evaluation",
-// rule 9).
+// how many sets of buffers, and the floor below which no honest time lies (docs/design.md,
+// "Evaluation" and "Rules", 9).
 #pragma once
 
 #include <cstddef>

@@ -35,7 +35,7 @@ StopReason RunUntilStopped(HalfWidthCriterion& criterion, double sigma, size_t* 
   return StopReason::kGoOn;
 }
 
-TEST(Interval, TwoSamplesAreKeptAndTheirNoiseIsUnknown) {  // case B7
+TEST(Interval, TwoSamplesAreKeptAndTheirNoiseIsUnknown) {
   Random random(1);
   const double samples[] = {0.3, 0.5};
   const Interval interval = BootstrapMedian(samples, 0.95, random);
@@ -134,7 +134,7 @@ TEST(Blocks, AreVoidWhereTheBaselineWasDisturbed) {
   EXPECT_TRUE(BlockIsVoid(180, 100, 4, 60));
 }
 
-TEST(Stopping, NeverReachesTheGoalAndStillEnds) {  // case B6
+TEST(Stopping, NeverReachesTheGoalAndStillEnds) {
   size_t blocks = 0;
   HalfWidthCriterion hopeless({.target_half_width = 0.005,
                                .min_blocks = 6,
@@ -193,7 +193,7 @@ TEST(Stopping, ASlowCandidateNeedsNoPrecision) {
   EXPECT_NE(doubtful.Decide({ratios, 6, milliseconds(6)}), StopReason::kClear);
 }
 
-TEST(Stopping, MinimumOfTwoSamplesDoesNoHarm) {  // case B7
+TEST(Stopping, MinimumOfTwoSamplesDoesNoHarm) {
   size_t blocks = 0;
   HalfWidthCriterion criterion({.target_half_width = 0.001, .min_blocks = 2, .max_blocks = 2}, 1);
   EXPECT_EQ(RunUntilStopped(criterion, 0.01, &blocks), StopReason::kMaxBlocks);
@@ -227,11 +227,10 @@ TEST(Validity, SaysWhatDisturbedTheMeasurement) {
   evidence.clocks_mhz = unseen;
   EXPECT_EQ(JudgeValidity(evidence, strict), Validity::kValid) << "mode observed needs no clock";
   evidence.mode = ClockMode::kLocked;
-  EXPECT_EQ(JudgeValidity(evidence, strict), Validity::kClocksUnverified);  // case B10
+  EXPECT_EQ(JudgeValidity(evidence, strict), Validity::kClocksUnverified);
   evidence.candidate_us = {};
   evidence.mode = ClockMode::kObserved;
-  EXPECT_EQ(JudgeValidity(evidence, strict), Validity::kNoisy)
-      << "no samples are no number (case B5)";
+  EXPECT_EQ(JudgeValidity(evidence, strict), Validity::kNoisy) << "no samples are no number";
 }
 
 TEST(Uneven, TheFirstLaunchDoesTheWorkOfAll) {

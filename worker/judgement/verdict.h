@@ -2,9 +2,9 @@
 //
 // An element passes if it is within the task's tolerance, atol + rtol * |expected|, or within eight
 // times the largest error that a strict baseline makes on this case; all together must keep the RMS
-// error within twice the baseline's, or within the tolerance's own RMS (design: "Rules", 2). NaN
-// and infinities match in place. An output of nothing but zeros is never taken for values that the
-// baseline can tell from zero, however wide the tolerance.
+// error within twice the baseline's, or within the tolerance's own RMS (docs/design.md, "Rules",
+// 2). NaN and infinities match in place. An output of nothing but zeros is never taken for values
+// that the baseline can tell from zero, however wide the tolerance.
 #pragma once
 
 #include <cstdint>

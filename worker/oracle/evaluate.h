@@ -1,4 +1,5 @@
-// The evaluation of one candidate on one device, from loading to its score (design: "Evaluation").
+// The evaluation of one candidate on one device, from loading to its score (docs/design.md,
+// "Evaluation").
 // Thread-compatible: the oracle's one thread.
 #pragma once
 

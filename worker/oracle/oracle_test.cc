@@ -265,7 +265,7 @@ TEST(Oracle, WorkSkippedAfterTheFirstLaunchesIsSeenWhileTimed) {
   EXPECT_EQ(oracle.Get<WrongOutput>().report.pattern, "never written: every element");
 }
 
-TEST(Oracle, AnInputThatChangesIsAViolation) {  // case A3
+TEST(Oracle, AnInputThatChangesIsAViolation) {
   OracleUnderTest oracle;
   EXPECT_EQ(oracle.Label(Honest([](const FakeRun& run) {
     for (int64_t i = 0; i < Rows(run) * Cols(run); ++i) run.floats(0)[i] = run.floats(1)[i] = 0;
@@ -275,7 +275,7 @@ TEST(Oracle, AnInputThatChangesIsAViolation) {  // case A3
   EXPECT_EQ(oracle.discarded().size(), 1u);
 }
 
-TEST(Oracle, AWriteJustOutsideIsAViolationThoughTheValuesAreRight) {  // case A11
+TEST(Oracle, AWriteJustOutsideIsAViolationThoughTheValuesAreRight) {
   OracleUnderTest oracle;
   EXPECT_EQ(oracle.Label(Honest([](const FakeRun& run) {
     Softmax(run);
@@ -470,7 +470,7 @@ TEST(Oracle, ALoadThatHangsIsATimeoutOfItsStage) {
 
 // ---- what is nobody's fault, or is refused before anything runs
 
-TEST(Oracle, APlanBeyondTheLimitsNeverReachesTheRunner) {  // case A5
+TEST(Oracle, APlanBeyondTheLimitsNeverReachesTheRunner) {
   OracleUnderTest oracle;
   CompiledCandidate candidate = OneLaunch();
   candidate.plan.launches[0].block = {"2048"};

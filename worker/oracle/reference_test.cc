@@ -336,7 +336,7 @@ TEST(Comparator, TopKMustNotNameAnIndexTwice) {
 
 TEST(Lint, AcceptsAnHonestTask) { EXPECT_EQ(LintOf(SoftmaxTask()), ""); }
 
-TEST(Lint, RefusesToleranceWiderThanTheValues) {  // case A1
+TEST(Lint, RefusesToleranceWiderThanTheValues) {
   Task task = SoftmaxTask();
   task.host_cases = {{CaseRole::kTrain, {{"rows", 4}, {"cols", 4096}}}};
   task.outputs[0].rtol = 1e-2;

@@ -300,8 +300,8 @@ Ending CaseTimer::CheckOutputs() {
 }
 
 // Runs back to back, clocked from here: the time of one more run must not be far above what the
-// runner said of a timed one, which also had a cold cache (design: rule 7). Their outputs are
-// looked at too, or a runner could skip what nobody times.
+// runner said of a timed one, which also had a cold cache (docs/design.md, "Rules", 7). Their
+// outputs are looked at too, or a runner could skip what nobody times.
 Ending CaseTimer::CheckAgainstWallClock() {
   const double said_us = Median(candidate_us_);
   // Each set's at least once; clamped as a double, for a runner may say that it takes next to

@@ -1,5 +1,5 @@
-// Timing of one case: candidate and baseline in turns, on content that neither has seen (design:
-// rules 1, 2, 5, 6, 8 and 9).
+// Timing of one case: candidate and baseline in turns, on content that neither has seen
+// (docs/design.md, "Rules": 1, 2 and 5 to 9).
 #pragma once
 
 #include <variant>

@@ -1,5 +1,5 @@
 // Verification of one case: is the candidate right, does it keep to its buffers, does it say the
-// same twice (design: "Buffers", and rules 1 to 4).
+// same twice (docs/design.md, "Buffers", and "Rules", 1 to 4).
 #pragma once
 
 #include "worker/oracle/bench.h"

@@ -175,14 +175,14 @@ TEST_F(Supervisor, CompilesOnceWhatItHasSeen) {
       << "a confirmation compiles anew, in a fresh child";
 }
 
-TEST_F(Supervisor, ABinaryThatIsNoneIsNotKeptAndTheNextOneIs) {  // case C12
+TEST_F(Supervisor, ABinaryThatIsNoneIsNotKeptAndTheNextOneIs) {
   Start();
   Judge("good");
   EXPECT_EQ(Label("lie once: no binary"), "correct");
   EXPECT_EQ(Judge("lie once: no binary").stages[0].ms, 0) << "a hit";
 }
 
-TEST_F(Supervisor, TextArchitectureAndVersionsTellCompilationsApart) {  // case C12
+TEST_F(Supervisor, TextArchitectureAndVersionsTellCompilationsApart) {
   auto pool = std::move(
       *CompilerPool::Start({.program = options_.programs.compiler, .limits = options_.limits}));
   auto hit = [&](const std::string& text, const std::string& architecture,
@@ -296,7 +296,7 @@ TEST_F(Supervisor, QuarantineEnds) {
   EXPECT_EQ(Label("good"), "correct");
 }
 
-TEST_F(Supervisor, ADeviceWhoseRunnerWillNotDieIsQuarantinedUntilItHas) {  // case E3
+TEST_F(Supervisor, ADeviceWhoseRunnerWillNotDieIsQuarantinedUntilItHas) {
   options_.limits.death = 200ms;
   options_.limits.quarantine = 1ms;
   Start();
