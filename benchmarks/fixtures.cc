@@ -22,7 +22,6 @@ Measurement GpuMeasurement(const Case& timed_case, Random& random) {
   measurement.noise = 0.003 + 0.001 * random.Uniform();
   measurement.comparison = Comparison::kFaster;
   measurement.floor_us = 55.8 + random.Uniform();
-  measurement.warm_candidate_us = 71 + random.Uniform();
   measurement.sm_clock_mhz = 1980;
   for (int block = 0; block < kBlocks; ++block) {
     measurement.candidate_block_us.push_back(84 + random.Uniform());

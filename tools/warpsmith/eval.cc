@@ -96,7 +96,8 @@ Result<Evaluation> JudgeByCoordinator(EvaluationOrder order, const EvalOptions& 
   while (std::chrono::steady_clock::now() < deadline && !signals.requested()) {
     auto status = client.Ask<JobStatus>(GetJob{accepted.job}, std::chrono::minutes(2));
     if (!status) return tl::unexpected(status.error());
-    if (!status->results.empty() && status->results[0]) return std::move(*status->results[0]);
+    if (!status->results.empty() && !status->results[0].empty())
+      return std::move(status->results[0][0]);
     if (status->state == "cancelled" || status->state == "finished")
       return Fail(ErrorCode::kUnavailable,
                   "the job ended without a result (" + status->state + "): " + status->problem);
