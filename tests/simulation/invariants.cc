@@ -14,7 +14,7 @@ int64_t Missing(const Coordinator& core, RunId run) {
 }  // namespace
 
 void Invariants::Admitted(const Coordinator& core, const TrainingRun& run) {
-  if (!Learns(run)) return;
+  if (!run.learns()) return;
   const Algorithm& algorithm = run.spec().algorithm;
   std::set<GroupId> live;
   for (JobId job : core.jobs().OfRun(run.id()))
