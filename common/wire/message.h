@@ -32,10 +32,10 @@ template <typename Wire, typename Message>
 Result<Message> DecodeMessage(uint16_t kind, const char* name, std::string_view bytes) {
   Message message{};
   RETURN_IF_ERROR(DecodeFrame(kind, name, bytes, [&](kj::ArrayPtr<const capnp::word> words) {
-    // Our own writer refers to each word once: a message that refers to a part of itself twice
-    // runs out.
+    // Our own writer refers to each word once, which counts twice where the reference crosses a
+    // segment: a message that refers to its parts again and again runs out.
     capnp::ReaderOptions options;
-    options.traversalLimitInWords = words.size() + 16;
+    options.traversalLimitInWords = 2 * words.size() + 16;
     capnp::FlatArrayMessageReader reader(words, options);
     if (reader.getEnd() != words.end()) throw CorruptMessage("bytes after the end");
     Budget budget(words.size() * sizeof(capnp::word));

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -202,7 +203,10 @@ std::variant<Action, int> ParseArguments(int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    const bool answered = app.exit(e) == 0;  // prints help, or what is wrong
+    std::ostringstream answer, complaint;
+    const bool answered = app.exit(e, answer, complaint) == 0;  // help, or what is wrong
+    fmt::print("{}", answer.str());  // main sees whether somebody took it
+    fmt::print(stderr, "{}", complaint.str());
     return answered ? 0 : ExitStatus(ErrorCode::kInvalidInput);
   }
   if (const auto extra = app.remaining(true); !extra.empty())
